@@ -1,0 +1,50 @@
+"""Agent Feedback: tells a company whether its product worked for the independent AI agents that use it."""
+
+from flask import Flask
+from flask_migrate import Migrate
+from flask_swagger_ui import get_swaggerui_blueprint
+
+from app import cli
+from app.blueprints import DOORS, PAGES
+from app.core import database, jobs, requests
+from app.core.api import Api, install_guards
+from app.core.database import Base
+from app.health.service import MIGRATIONS
+from app.products import known_keys
+from app.screening.payload import refuse_forbidden_keys
+from app.screening.service import check_itself
+from app.version import VERSION
+from config.settings import Settings
+
+WEB_PATIENCE_S = 5.0
+WORKER_PATIENCE_S = 60.0
+"""How long one statement may take where nobody waits for it."""
+
+
+def create_app(settings: Settings, *, patience_s: float = WEB_PATIENCE_S) -> Flask:
+    """Build the service: wiring only."""
+    check_itself()
+    requests.install_logging(settings.log_level)
+    app = Flask(__name__, static_folder=None)
+    app.config.update(
+        API_TITLE="Agent Feedback",
+        API_VERSION=VERSION,
+        OPENAPI_VERSION="3.0.3",
+        OPENAPI_URL_PREFIX="/",
+        API_SPEC_OPTIONS={"servers": [{"url": settings.feedback_url}]},
+    )
+    app.extensions["settings"] = settings
+    database.install(app, settings, patience_s=patience_s)
+    jobs.install(app, settings)
+    known_keys.install(app, settings)
+    requests.install(app)
+    install_guards(app)
+    api = Api(app, payload_guard=refuse_forbidden_keys)
+    for door in DOORS:
+        api.open_door(door)
+    for page in PAGES:
+        app.register_blueprint(page)
+    app.register_blueprint(get_swaggerui_blueprint("/docs", "/openapi.json", config={"app_name": "Agent Feedback"}))
+    Migrate(app, Base, directory=str(MIGRATIONS))
+    cli.install(app)
+    return app

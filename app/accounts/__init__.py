@@ -1,0 +1,1 @@
+"""Workspaces, the people in them, and what they changed."""

@@ -1,0 +1,20 @@
+"""The board in the lobby: every door of the house, where it hangs, and who may come in."""
+
+from app.core.api import Door
+from app.dashboard.routes import blp as dashboard
+from app.discovery.routes import sdk, well_known
+from app.health.routes import blp as health
+from app.outcomes.routes import blp as outcomes
+from app.telemetry.routes import blp as telemetry
+from app.tokens.guards import CAPABILITY, OPEN_TO_ALL, PRODUCT_KEY
+
+DOORS = (
+    Door(outcomes, "/api/v2", CAPABILITY, is_open_to_browsers=True),
+    Door(telemetry, "/api/v2/telemetry", PRODUCT_KEY),
+    Door(well_known, "/.well-known", OPEN_TO_ALL, is_open_to_browsers=True),
+    Door(sdk, "/sdk", OPEN_TO_ALL),
+    Door(health, "/", OPEN_TO_ALL),
+)
+
+PAGES = (dashboard,)
+"""Doors for people; they are not part of the API description."""

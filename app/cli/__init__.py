@@ -1,0 +1,18 @@
+"""The command line: `flask …` for whoever runs the service."""
+
+from flask import Flask
+
+from app.cli import interactions, products, sdk
+
+
+def install(app: Flask) -> None:
+    """Add our commands to the app's own."""
+    for group in (
+        products.workspace,
+        products.product,
+        products.environment,
+        products.key,
+        interactions.group,
+        sdk.group,
+    ):
+        app.cli.add_command(group)

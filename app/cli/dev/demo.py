@@ -1,0 +1,64 @@
+"""The demo workspace: made once, and written down for whoever wants to try the service."""
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+from app.accounts import service as accounts
+from app.core.database import session, transaction
+from app.core.errors import Conflict
+from app.products import service as products
+from app.products.models import Environment
+from app.products.rules import KeyKind
+
+CREDENTIALS = "credentials.json"
+EMAIL = "demo@example.com"
+
+
+def write_credentials(data_dir: Path, base_url: str) -> dict[str, Any]:
+    """Return the credentials of the demo workspace, making it if this database does not have it."""
+    path = data_dir / CREDENTIALS
+    credentials: dict[str, Any] = json.loads(path.read_text()) if path.is_file() else {}
+    with transaction():
+        if not credentials or session().get(Environment, UUID(credentials["environmentId"])) is None:
+            credentials = _found()
+    credentials["baseUrl"] = base_url
+    write_private(path, credentials)
+    return credentials
+
+
+def write_private(path: Path, content: Any) -> None:
+    """Write JSON that only its owner may read, all of it or nothing."""
+    draft = path.with_suffix(".new")
+    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    with os.fdopen(descriptor, "w") as file:
+        json.dump(content, file, indent=2)
+    draft.replace(path)
+
+
+def _found() -> dict[str, Any]:
+    workspace = _workspace()
+    product = products.create_product(workspace.id, "Demo product")
+    environment = products.create_environment(product.id, "development")
+    return {
+        "baseUrl": None,
+        "dashboard": {"email": workspace.email, "password": workspace.password},
+        "workspaceId": str(workspace.id),
+        "productId": str(product.id),
+        "environmentId": str(environment.id),
+        "productKey": products.create_key(environment.id, KeyKind.PRODUCT).text,
+        "companyKey": products.create_key(environment.id, KeyKind.COMPANY).text,
+    }
+
+
+def _workspace() -> accounts.FoundedWorkspace:
+    """Found the workspace; on a real server another copy may have taken the address."""
+    for number in range(1, 1000):
+        email = EMAIL if number == 1 else EMAIL.replace("@", f"{number}@")
+        try:
+            return accounts.found_workspace(email, "Demo workspace")
+        except Conflict:
+            continue
+    raise RuntimeError("there are a thousand demo workspaces on this server")

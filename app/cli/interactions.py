@@ -1,0 +1,18 @@
+"""Looking at what is stored."""
+
+import uuid
+
+import click
+
+from app.cli.output import Row, command
+from app.dashboard.queries import interaction_record
+
+group = click.Group("interaction", help="Interactions of an environment.")
+
+
+@command(group, "show")
+@click.argument("interaction_id", type=click.UUID)
+@click.option("--environment", "environment_id", type=click.UUID, required=True)
+def show(interaction_id: uuid.UUID, environment_id: uuid.UUID) -> Row:
+    """Show all that is stored of an interaction."""
+    return interaction_record(environment_id, interaction_id)

@@ -1,0 +1,66 @@
+"""How a command reads its options, speaks, and fails."""
+
+import functools
+from collections.abc import Callable, Iterable
+from datetime import timedelta
+from typing import Any
+
+import click
+import orjson
+
+from app.core.database import transaction
+from app.core.errors import Refusal
+from app.products.rules import read_duration
+
+Row = dict[str, Any]
+
+
+class Duration(click.ParamType[timedelta]):
+    """`90s`, `15m`, `24h` or `30d`."""
+
+    name = "duration"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> timedelta:
+        """Read the duration, or say how one is written."""
+        duration = value if isinstance(value, timedelta) else read_duration(value)
+        if duration is None:
+            self.fail("write a duration as 90s, 15m, 24h or 30d", param, ctx)
+        return duration
+
+
+def command(group: click.Group, name: str) -> Callable[[Callable[..., Row | list[Row]]], click.Command]:
+    """Register a command that runs in one transaction, returns what to show, and takes --json."""
+
+    def decorator(deed: Callable[..., Row | list[Row]]) -> click.Command:
+        @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+        @functools.wraps(deed)
+        def run(as_json: bool, **options: Any) -> None:
+            try:
+                with transaction():
+                    shown = deed(**options)
+            except Refusal as refusal:
+                raise click.ClickException(str(refusal)) from None
+            click.echo(_as_json(shown) if as_json else _as_text(shown))
+
+        return group.command(name)(run)
+
+    return decorator
+
+
+def _as_json(shown: Row | list[Row]) -> str:
+    return orjson.dumps(shown, option=orjson.OPT_UTC_Z | orjson.OPT_INDENT_2).decode()
+
+
+def _as_text(shown: Row | list[Row]) -> str:
+    rows = shown if isinstance(shown, list) else [shown]
+    return "\n\n".join("\n".join(_lines(row)) for row in rows) or "none"
+
+
+def _lines(row: Row, indent: str = "") -> Iterable[str]:
+    width = max(map(len, row), default=0)
+    for name, value in row.items():
+        if isinstance(value, dict):
+            yield f"{indent}{name}"
+            yield from _lines(value, indent + "  ")
+        else:
+            yield f"{indent}{name:<{width}}  {'-' if value is None else value}"

@@ -1,0 +1,1 @@
+"""Who may send feedback, and what they are told."""

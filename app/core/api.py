@@ -1,0 +1,231 @@
+"""How an endpoint is written here: a blueprint whose decorators check, document and answer."""
+
+import functools
+from collections.abc import Callable, Sequence
+from copy import deepcopy
+from dataclasses import dataclass
+from http import HTTPStatus
+from typing import Any
+
+import marshmallow
+from apispec.ext.marshmallow import MarshmallowPlugin
+from flask import Flask, Response, current_app, request
+from flask_smorest import Api as SmorestApi
+from flask_smorest import Blueprint as SmorestBlueprint
+from werkzeug.exceptions import HTTPException, RequestEntityTooLarge
+
+from app.core.database import transaction
+from app.core.decoder import BodyDecoder, PayloadGuard
+from app.core.encoder import body_encoder
+from app.core.errors import Refusal, Unauthorized
+from app.core.requests import refuse
+from app.core.schema import Many, One, Schema
+
+AGENT_BODY_BYTES = 64 * 1024
+BATCH_BODY_BYTES = 1024 * 1024
+
+PRIVATE = "private, no-store"
+"""Answers to a credential hold tokens, reviews and context; no cache may keep them."""
+
+PREFLIGHT_HEADERS = {
+    "Access-Control-Allow-Methods": "GET, POST, OPTIONS",
+    "Access-Control-Allow-Headers": "Authorization, Content-Type",
+    "Access-Control-Max-Age": "7200",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Guard:
+    """Who may come in: `admit` raises `Unauthorized` unless the caller may; `credential` documents what it takes."""
+
+    name: str
+    admit: Callable[[], None]
+    credential: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Door:
+    """One blueprint, where it hangs, and who may come in."""
+
+    blueprint: "Blueprint"
+    prefix: str
+    guard: Guard
+    is_open_to_browsers: bool = False
+    """Whether scripts of any origin may call it; never together with cookies."""
+
+
+def private_json(body: bytes, status: int) -> Response:
+    """Make the answer to a credential."""
+    answer = Response(body, status, mimetype="application/json")
+    answer.headers["Cache-Control"] = PRIVATE
+    return answer
+
+
+class Blueprint(SmorestBlueprint):  # type: ignore[misc]
+    """A blueprint of JSON endpoints; one transaction around each."""
+
+    def __init__(self, name: str, import_name: str, **kwargs: Any) -> None:
+        super().__init__(name, import_name, **kwargs)
+        self.guard: Guard | None = None
+        self._prepare_doc_cbks.append(self._prepare_refusal_doc)
+
+    def arguments(self, schema: type[Schema], *, limit: int = AGENT_BODY_BYTES) -> Callable[..., Any]:
+        """Decode the body by a schema and pass it as the last argument."""
+        decoder = BodyDecoder(schema())
+
+        def decorator(view: Callable[..., Any]) -> Callable[..., Any]:
+            @functools.wraps(view)
+            def wrapper(*args: Any, **kwargs: Any) -> Any:
+                request.max_content_length = limit
+                payload_guard: PayloadGuard = current_app.extensions["payload_guard"]
+                return view(*args, decoder.decode(request.get_data(cache=False), payload_guard), **kwargs)
+
+            wrapper._apidoc = deepcopy(getattr(view, "_apidoc", {}))  # type: ignore[attr-defined]
+            wrapper._apidoc["arguments"] = {"parameters": [{"in": "json", "required": True, "schema": schema}]}  # type: ignore[attr-defined]
+            return wrapper
+
+        return decorator
+
+    def response(
+        self, status: int, schema: type[marshmallow.Schema] | None = None, *, refusals: Sequence[int] = ()
+    ) -> Callable[..., Any]:
+        """Run the view in one transaction and encode what it returns; `refusals` documents its own error statuses."""
+        document = super().response(status, schema)
+        encode = body_encoder(schema() if schema else None)
+
+        def decorator(view: Callable[..., Any]) -> Callable[..., Any]:
+            @functools.wraps(view)
+            def wrapper(*args: Any, **kwargs: Any) -> Response:
+                with transaction():
+                    result = view(*args, **kwargs)
+                    if isinstance(result, Response):
+                        return result
+                    body = encode(result)
+                return private_json(body, status)
+
+            wrapper._apidoc = document(view)._apidoc  # type: ignore[attr-defined]
+            wrapper._apidoc["refusals"] = refusals  # type: ignore[attr-defined]
+            return wrapper
+
+        return decorator
+
+    def answers_any_body(self, schema: type[Schema]) -> Callable[..., Any]:
+        """Register what answers a refused body, where there already is an answer that no body can change.
+
+        The function returns that answer, or None where the refusal stands.
+        """
+        encode = body_encoder(schema())
+
+        def decorator(find: Callable[[], Any]) -> Callable[[], Any]:
+            def answer(error: Exception) -> Response:
+                status = error.status if isinstance(error, Refusal) else RequestEntityTooLarge.code
+                if status != Unauthorized.status and status < 500:
+                    with transaction():
+                        found = find()
+                    if found is not None:
+                        return private_json(encode(found), 200)
+                return refuse(error)
+
+            self.register_error_handler(Refusal, answer)
+            self.register_error_handler(RequestEntityTooLarge, answer)
+            return find
+
+        return decorator
+
+    def _prepare_refusal_doc(self, doc: dict[str, Any], doc_info: dict[str, Any], **_: Any) -> dict[str, Any]:
+        """Document what every endpoint of this kind may refuse."""
+        refusals = {*doc_info.get("refusals", ()), 500, 503}
+        if self.guard and self.guard.credential:
+            doc["security"] = [{self.guard.name: []}]
+            refusals.add(401)
+        if "arguments" in doc_info:
+            refusals |= {400, 413, 422}
+        for status in sorted(refusals):
+            doc.setdefault("responses", {}).setdefault(status, HTTPStatus(status).name)
+        return doc
+
+
+class ProblemSchema(marshmallow.Schema):
+    """One thing that is wrong with a body."""
+
+    pointer = marshmallow.fields.String(required=True, metadata={"description": "JSON pointer into the body."})
+    code = marshmallow.fields.String(required=True)
+    message = marshmallow.fields.String(required=True)
+    allowed = marshmallow.fields.List(marshmallow.fields.String())
+    min = marshmallow.fields.Float()
+    max = marshmallow.fields.Float()
+    pattern = marshmallow.fields.String()
+
+
+class ErrorSchema(marshmallow.Schema):
+    """Every error body."""
+
+    error = marshmallow.fields.String(required=True, metadata={"description": "One sentence for the reader."})
+    code = marshmallow.fields.String(required=True, metadata={"description": "A slug for the program."})
+    requestId = marshmallow.fields.String(required=True)
+    errors = marshmallow.fields.List(
+        marshmallow.fields.Nested(ProblemSchema), metadata={"description": "With 400 and 422: every problem."}
+    )
+
+
+class Api(SmorestApi):  # type: ignore[misc]
+    """The OpenAPI description and the doors of one app."""
+
+    ERROR_SCHEMA = ErrorSchema
+    DEFAULT_ERROR_RESPONSE_NAME = None
+
+    def __init__(self, app: Flask, *, payload_guard: PayloadGuard) -> None:
+        app.extensions["payload_guard"] = payload_guard
+        plugin = MarshmallowPlugin()
+        super().__init__(app, spec_kwargs={"marshmallow_plugin": plugin})
+        assert plugin.converter is not None  # made by the line above
+        plugin.converter.add_attribute_function(_describe_nesting)  # type: ignore[no-untyped-call]
+
+    def handle_http_exception(self, error: HTTPException) -> Response:
+        """Give the framework's own errors the shape of ours."""
+        return refuse(error)
+
+    def open_door(self, door: Door) -> None:
+        """Register a blueprint under its prefix and guard."""
+        door.blueprint.guard = door.guard
+        if door.guard.credential:
+            self.spec.components.security_schemes.setdefault(
+                door.guard.name, {"type": "http", "scheme": "bearer", "description": door.guard.credential}
+            )
+        self.register_blueprint(door.blueprint, url_prefix=door.prefix)
+        self._app.extensions.setdefault("doors", {})[door.blueprint.name] = door
+
+
+def _describe_nesting(converter: Any, field: Any, **_: Any) -> dict[str, Any]:
+    """Describe our own list and object fields to OpenAPI."""
+    if isinstance(field, One):
+        return dict(converter.resolve_nested_schema(field.inner))
+    if isinstance(field, Many):
+        inner = field.inner
+        items = converter.resolve_nested_schema(inner) if isinstance(inner, Schema) else converter.field2property(inner)
+        return {"type": "array", "items": items}
+    return {}
+
+
+def install_guards(app: Flask) -> None:
+    """Let nobody past a door without its guard; add what browsers and caches must know."""
+
+    @app.before_request
+    def admit() -> None:
+        door = _door()
+        if door is not None and request.method != "OPTIONS":
+            door.guard.admit()
+
+    @app.after_request
+    def tell_browsers(response: Response) -> Response:
+        door = _door()
+        if door is not None and door.is_open_to_browsers:
+            response.headers["Access-Control-Allow-Origin"] = "*"
+            response.headers["Access-Control-Expose-Headers"] = "X-Request-Id, Retry-After"
+            if request.method == "OPTIONS":
+                response.headers.update(PREFLIGHT_HEADERS)
+        return response
+
+    def _door() -> Door | None:
+        doors: dict[str, Door] = app.extensions["doors"]
+        return doors.get(request.blueprint or "")

@@ -1,0 +1,238 @@
+"""The database: two pools, one commit place, and statements that are prepared once per connection.
+
+The session pool serves everything that may read and think; the autocommit pool serves the hot statements, each of
+which is a whole transaction by itself. No wait is endless: the server cancels statements and lock waits, and the
+client gives up on a server that has stopped answering.
+"""
+
+import contextlib
+import select
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextvars import ContextVar
+from typing import Any, NoReturn
+
+import psycopg2
+import psycopg2.extensions
+from flask import Flask, current_app
+from sqlalchemy import Engine, MetaData, create_engine, event, exc
+from sqlalchemy.orm import DeclarativeBase, Session
+
+from app.core.errors import DatabaseAway
+from config.settings import Settings
+
+NAMING = {
+    "ix": "ix_%(table_name)s_%(column_0_N_name)s",
+    "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+    "ck": "ck_%(table_name)s_%(constraint_name)s",
+    "fk": "fk_%(table_name)s_%(column_0_N_name)s",
+    "pk": "pk_%(table_name)s",
+}
+
+AWAY_PAUSE_S = 1.0
+"""A database that could not be reached is not asked again for this long, so that its absence costs nobody a wait."""
+
+CONNECT_PATIENCE_S = 1.2
+HOT_PATIENCE_S = 1.2
+"""A hot statement takes under a millisecond; with this limit a caller hears 503 in under two seconds."""
+
+_AWAY = (psycopg2.OperationalError, psycopg2.InterfaceError, exc.OperationalError, exc.InterfaceError)
+
+
+class Base(DeclarativeBase):
+    """The base of all tables."""
+
+    metadata = MetaData(naming_convention=NAMING)
+
+
+class _Connection(psycopg2.extensions.connection):
+    """A connection that knows how long its client waits for an answer."""
+
+    patience_s = CONNECT_PATIENCE_S
+
+
+def _wait(connection: _Connection) -> None:
+    """Wait for the server's answer, for as long as the connection is patient.
+
+    psycopg2 calls this instead of blocking inside libpq, which would wait for a frozen server for ever; an exception
+    from here closes the connection.
+    """
+    deadline = time.monotonic() + getattr(connection, "patience_s", CONNECT_PATIENCE_S)
+    poll = select.poll()
+    while (state := connection.poll()) != psycopg2.extensions.POLL_OK:
+        poll.register(connection.fileno(), select.POLLIN if state == psycopg2.extensions.POLL_READ else select.POLLOUT)
+        if not poll.poll(max(0.0, deadline - time.monotonic()) * 1000):
+            raise psycopg2.OperationalError("the server did not answer in time")
+
+
+class Database:
+    """The database of one process."""
+
+    def __init__(self, settings: Settings, *, patience_s: float) -> None:
+        psycopg2.extensions.set_wait_callback(_wait)
+        self._away_until = 0.0
+        self.sessions = self._engine(settings, patience_s, pool_pre_ping=True)
+        self.hot = self._engine(settings, HOT_PATIENCE_S, isolation_level="AUTOCOMMIT")
+
+    def _engine(self, settings: Settings, patience_s: float, **options: Any) -> Engine:
+        engine = create_engine(
+            settings.database_url,
+            pool_size=settings.pool_size,
+            max_overflow=0,
+            pool_timeout=CONNECT_PATIENCE_S,
+            pool_use_lifo=True,
+            # What a statement was given may be somebody's words; no error or log may hold it.
+            hide_parameters=True,
+            executemany_mode="values_plus_batch",
+            connect_args={"connection_factory": _Connection, "application_name": "agent-feedback"},
+            **options,
+        )
+
+        @event.listens_for(engine, "do_connect")
+        def refuse_while_away(*_: Any) -> None:
+            if time.monotonic() < self._away_until:
+                raise psycopg2.OperationalError("the database was away a moment ago")
+
+        @event.listens_for(engine, "connect")
+        def set_limits(connection: _Connection, _: Any) -> None:
+            connection.patience_s = patience_s
+            # The server stops first, so that the client hears a reason instead of losing its connection.
+            timeout_ms = int(patience_s * 1000 * 0.9)
+            with connection.cursor() as cursor:
+                cursor.execute(
+                    f"SET statement_timeout = {timeout_ms}; SET lock_timeout = {timeout_ms};"
+                    "SET idle_in_transaction_session_timeout = '60s'; SET timezone = 'UTC'"
+                )
+            if not connection.autocommit:
+                connection.commit()
+
+        return engine
+
+    def dispose(self) -> None:
+        """Close every pooled connection; the next one is fresh."""
+        self.sessions.dispose()
+        self.hot.dispose()
+
+    def away(self, reason: BaseException) -> NoReturn:
+        """Remember that the database is away, and say so."""
+        self._away_until = time.monotonic() + AWAY_PAUSE_S
+        raise DatabaseAway from reason
+
+    def run_hot(self, statement: "HotStatement", parameters: Sequence[Any]) -> list[tuple[Any, ...]]:
+        """Run a hot statement; once more if the pooled connection turns out to be dead."""
+        for is_last_try in (False, True):
+            try:
+                connection = self.hot.raw_connection()
+            except (*_AWAY, exc.TimeoutError) as error:
+                self.away(error)
+            try:
+                return statement.run_on(connection, parameters)
+            except (psycopg2.OperationalError, psycopg2.InterfaceError) as error:
+                if not getattr(connection.dbapi_connection, "closed", True):
+                    raise
+                connection.invalidate(error)
+                # One dead connection means a restarted server, so the others are dead too.
+                self.hot.dispose()
+                if is_last_try:
+                    self.away(error)
+            finally:
+                connection.close()
+        raise AssertionError("unreachable")
+
+
+class HotStatement:
+    """One statement on a hot path: prepared once per connection, idempotent, a transaction by itself.
+
+    `sql` has parameters $1, $2, …; `types` names their PostgreSQL types.
+    """
+
+    def __init__(self, name: str, types: Sequence[str], sql: str) -> None:
+        self._name = name
+        taken, given = ", ".join(types), ", ".join(["%s"] * len(types))
+        self._prepare = f"PREPARE {name} {f'({taken})' if types else ''} AS {sql}"
+        self._execute = f"EXECUTE {name} {f'({given})' if types else ''}"
+
+    def run(self, *parameters: Any) -> list[tuple[Any, ...]]:
+        """Run with these parameters and return the rows."""
+        return database().run_hot(self, parameters)
+
+    def run_on(self, connection: Any, parameters: Sequence[Any]) -> list[tuple[Any, ...]]:
+        """Run on a pooled connection, preparing the statement if this connection has not seen it."""
+        cursor = connection.cursor()
+        if self._name not in connection.info:
+            cursor.execute(self._prepare)
+            connection.info[self._name] = True
+        cursor.execute(self._execute, parameters)
+        rows: list[tuple[Any, ...]] = cursor.fetchall() if cursor.description else []
+        cursor.close()
+        return rows
+
+
+class _Unit:
+    """The work of one transaction, and what is to be done after its commit."""
+
+    def __init__(self) -> None:
+        self.session: Session | None = None
+        self.after_commit: list[Callable[[], None]] = []
+
+
+_unit: ContextVar[_Unit | None] = ContextVar("unit", default=None)
+
+
+def install(app: Flask, settings: Settings, *, patience_s: float) -> Database:
+    """Give the app its database."""
+    made = app.extensions["database"] = Database(settings, patience_s=patience_s)
+    return made
+
+
+def database() -> Database:
+    """Return the database of the current app."""
+    found: Database = current_app.extensions["database"]
+    return found
+
+
+@contextlib.contextmanager
+def transaction() -> Iterator[None]:
+    """Run a block as one transaction: the only place that commits."""
+    unit = _Unit()
+    token = _unit.set(unit)
+    try:
+        yield
+        if unit.session is not None:
+            unit.session.commit()
+    except _AWAY as error:
+        if _is_away(error):
+            database().away(error)
+        raise
+    finally:
+        if unit.session is not None:
+            unit.session.close()
+        _unit.reset(token)
+    for deed in unit.after_commit:
+        deed()
+
+
+def _is_away(error: BaseException) -> bool:
+    """Tell a lost server from a statement that the server itself stopped."""
+    original = getattr(error, "orig", error)
+    code = getattr(original, "pgcode", None)
+    return code is None or str(code).startswith(("08", "57P"))
+
+
+def session() -> Session:
+    """Return the session of the current transaction."""
+    unit = _unit.get()
+    if unit is None:
+        raise RuntimeError("there is no transaction around this")
+    if unit.session is None:
+        unit.session = Session(database().sessions)
+    return unit.session
+
+
+def after_commit(deed: Callable[[], None]) -> None:
+    """Do something once the current transaction is committed, or at once if there is none."""
+    unit = _unit.get()
+    if unit is None:
+        deed()
+    else:
+        unit.after_commit.append(deed)

@@ -1,0 +1,243 @@
+"""Fields of wire shapes: strict about JSON types, exact about what is wrong, and known to the fast decoder.
+
+Each field says in `fast_type` which msgspec type accepts a subset of what it accepts, with equal values.
+"""
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Annotated, Any, ClassVar, Literal
+
+import marshmallow
+import msgspec
+
+UUID_PATTERN = "^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$"
+
+# Text as `normalize` leaves it: single spaces between words, no control characters.
+_NORMALIZED_PATTERN = r"^[^\s\x00-\x1f\x7f]+(?: [^\s\x00-\x1f\x7f]+)*$"
+_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
+
+_AWARE_INSTANT = Annotated[datetime, msgspec.Meta(tz=True)]
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """Why one value is refused; `is_shape` separates a wrong shape (400) from a wrong value (422)."""
+
+    code: str
+    message: str
+    limits: dict[str, Any] = field(default_factory=dict)
+    is_shape: bool = False
+
+
+UNKNOWN_FIELD = Fault("unknown_field", "This field is not known here.", is_shape=True)
+NESTED_CONTENT = Fault("nested_content", "Nothing may be nested here; send one plain value.", is_shape=True)
+
+
+def refuse(fault: Fault) -> marshmallow.ValidationError:
+    """Wrap a fault as marshmallow carries it."""
+    return marshmallow.ValidationError([fault])
+
+
+def normalize(text: str) -> str:
+    """Return the words of a text with one space between them."""
+    return " ".join(text.split())
+
+
+def exact(pattern: str) -> str:
+    """Return a pattern that Python reads as ECMA-262 does: `$` is the very end, not before a last line break."""
+    return re.sub(r"\$$", r"\\Z", pattern)
+
+
+class Field(marshmallow.fields.Field[Any]):
+    """A field with structured faults."""
+
+    default_error_messages = {
+        "required": [Fault("required", "This field is required.")],
+        "null": [Fault("type", "This field must not be null; leave it out instead.")],
+    }
+    takes: ClassVar[str] = "a value"
+    is_scalar: ClassVar[bool] = True
+
+    def deserialize(self, value: Any, attr: str | None = None, data: Any = None, **kwargs: Any) -> Any:
+        """Refuse nested content before anything looks at the value."""
+        if self.is_scalar and isinstance(value, (dict, list)):
+            raise refuse(NESTED_CONTENT)
+        return super().deserialize(value, attr, data, **kwargs)
+
+    def wrong_type(self) -> marshmallow.ValidationError:
+        """Say which JSON type belongs here."""
+        return refuse(Fault("type", f"This must be {self.takes}."))
+
+    def fast_type(self) -> Any:
+        """Return the msgspec type that accepts a subset of this field."""
+        raise NotImplementedError
+
+
+class Text(Field):
+    """A string, with its length in code points; `normalized` folds white space first."""
+
+    takes = "a string"
+
+    def __init__(
+        self,
+        *,
+        min_length: int = 1,
+        max_length: int,
+        pattern: str | None = None,
+        normalized: bool = False,
+        **kwargs: Any,
+    ) -> None:
+        limits = {"minLength": min_length, "maxLength": max_length, **({"pattern": pattern} if pattern else {})}
+        kwargs["metadata"] = {**limits, **kwargs.get("metadata", {})}
+        super().__init__(**kwargs)
+        self.min_length, self.max_length, self.pattern, self.normalized = min_length, max_length, pattern, normalized
+        self._matches = re.compile(exact(pattern)).search if pattern else None
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> str:
+        if not isinstance(value, str):
+            raise self.wrong_type()
+        text = normalize(value) if self.normalized else value
+        self._check(text)
+        return text
+
+    def _check(self, value: str) -> None:
+        if not self.min_length <= len(value) <= self.max_length:
+            raise refuse(
+                Fault(
+                    "length",
+                    f"This must have {self.min_length} to {self.max_length} characters.",
+                    {"min": self.min_length, "max": self.max_length},
+                )
+            )
+        if self._matches and not self._matches(value):
+            raise refuse(Fault("pattern", "This has a form that does not fit.", {"pattern": self.pattern}))
+        if _CONTROL.search(value):
+            raise refuse(Fault("format", "Control characters do not belong in here."))
+
+    def fast_type(self) -> Any:
+        pattern = self.pattern or (_NORMALIZED_PATTERN if self.normalized else r"^[^\x00-\x1f\x7f]*$")
+        return Annotated[
+            str, msgspec.Meta(min_length=self.min_length, max_length=self.max_length, pattern=exact(pattern))
+        ]
+
+
+class Identifier(Text):
+    """A UUID in its usual form, in either case, kept as it was written."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(min_length=36, max_length=36, pattern=UUID_PATTERN, metadata={"format": "uuid"}, **kwargs)
+
+
+class Choice(Field):
+    """One of a fixed list of strings."""
+
+    takes = "a string"
+
+    def __init__(self, allowed: Sequence[str], **kwargs: Any) -> None:
+        super().__init__(metadata={"enum": list(allowed), **kwargs.pop("metadata", {})}, **kwargs)
+        self.allowed = tuple(allowed)
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> str:
+        if not isinstance(value, str):
+            raise self.wrong_type()
+        if value not in self.allowed:
+            raise refuse(Fault("enum", "This is not one of the allowed values.", {"allowed": list(self.allowed)}))
+        return value
+
+    def fast_type(self) -> Any:
+        return Literal[self.allowed]
+
+
+class Number(Field):
+    """A finite number within bounds."""
+
+    takes = "a finite number"
+
+    def __init__(self, *, minimum: float | None = None, maximum: float | None = None, **kwargs: Any) -> None:
+        self.bounds = {name: value for name, value in (("min", minimum), ("max", maximum)) if value is not None}
+        schema_words = {"min": "minimum", "max": "maximum"}
+        super().__init__(metadata={schema_words[name]: value for name, value in self.bounds.items()}, **kwargs)
+        self.minimum, self.maximum = minimum, maximum
+
+    def _number(self, value: Any) -> float:
+        if isinstance(value, bool) or not isinstance(value, (int, float)):
+            raise self.wrong_type()
+        try:
+            number = float(value)
+        except OverflowError:
+            raise self.wrong_type() from None
+        if not math.isfinite(number):
+            raise self.wrong_type()
+        return number
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> float:
+        number = self._number(value)
+        if (self.minimum is not None and number < self.minimum) or (self.maximum is not None and number > self.maximum):
+            words = " and ".join(f"at {'least' if name == 'min' else 'most'} {n}" for name, n in self.bounds.items())
+            raise refuse(Fault("range", f"This must be {words}.", self.bounds))
+        return number
+
+    def fast_type(self) -> Any:
+        return Annotated[float, msgspec.Meta(ge=self.minimum, le=self.maximum)]
+
+
+class Integer(Number):
+    """A whole number within bounds."""
+
+    takes = "a whole number"
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> int:
+        number = super()._deserialize(value, attr, data, **kwargs)
+        if not number.is_integer():
+            raise self.wrong_type()
+        return int(number)
+
+    def fast_type(self) -> Any:
+        return Annotated[int, msgspec.Meta(ge=self.minimum, le=self.maximum)]
+
+
+class Flag(Field):
+    """True or false."""
+
+    takes = "true or false"
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> bool:
+        if not isinstance(value, bool):
+            raise self.wrong_type()
+        return value
+
+    def fast_type(self) -> Any:
+        return bool
+
+
+class Instant(Field):
+    """An ISO 8601 timestamp that carries its offset."""
+
+    takes = "an ISO 8601 timestamp with an offset, such as 2026-01-31T12:00:00Z"
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(metadata={"format": "date-time"}, **kwargs)
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> datetime:
+        if not isinstance(value, str):
+            raise self.wrong_type()
+        try:
+            return msgspec.convert(value, type=_AWARE_INSTANT)
+        except msgspec.ValidationError:
+            return self._less_usual(value)
+
+    def _less_usual(self, value: str) -> datetime:
+        """Read the forms of ISO 8601 that RFC 3339 leaves out."""
+        try:
+            instant = datetime.fromisoformat(value)
+        except ValueError:
+            instant = None
+        if instant is None or instant.tzinfo is None:
+            raise refuse(Fault("format", f"This must be {self.takes}."))
+        return instant
+
+    def fast_type(self) -> Any:
+        return _AWARE_INSTANT

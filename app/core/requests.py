@@ -1,0 +1,130 @@
+"""What surrounds every request: its id, its log line, and the shape of its refusal."""
+
+import logging
+import re
+import time
+import traceback
+import uuid
+from collections.abc import Mapping
+from typing import Any
+
+import psycopg2
+from flask import Flask, Response, g, request
+from sqlalchemy import exc
+from werkzeug.exceptions import HTTPException
+
+from app.core import json
+from app.core.errors import DatabaseAway, Refusal
+
+_SAFE_REQUEST_ID = re.compile(r"[A-Za-z0-9_.-]{8,64}\Z")
+_DATABASE_ERRORS = (psycopg2.OperationalError, psycopg2.InterfaceError, exc.OperationalError, exc.TimeoutError)
+
+access = logging.getLogger("agent_feedback.access")
+logger = logging.getLogger("agent_feedback")
+
+
+class JsonFormatter(logging.Formatter):
+    """One JSON object a line. A traceback is told by its frames: a message could repeat what a caller sent."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Return the line."""
+        line: dict[str, Any] = {
+            "at": time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(record.created)) + f".{int(record.msecs):03d}Z",
+            "level": record.levelname.lower(),
+            "logger": record.name,
+            "message": record.getMessage(),
+        }
+        line.update({name: value for name, value in record.__dict__.items() if name not in _USUAL})
+        if record.exc_info and record.exc_info[0]:
+            line["exception"] = record.exc_info[0].__name__
+            line["frames"] = [
+                f"{frame.filename}:{frame.lineno} {frame.name}" for frame in traceback.extract_tb(record.exc_info[2])
+            ]
+        return json.dumps(line).decode()
+
+
+_USUAL = {*logging.makeLogRecord({}).__dict__, "message", "asctime"}
+
+
+def install_logging(level: str) -> None:
+    """Write JSON lines to standard error, ours and the libraries'."""
+    handler = logging.StreamHandler()
+    handler.setFormatter(JsonFormatter())
+    root = logging.getLogger()
+    root.handlers[:] = [handler]
+    root.setLevel(level)
+    # Without this, libraries that were set up before would write lines of their own shape.
+    logging.getLogger("werkzeug").setLevel(logging.WARNING)
+
+
+def install(app: Flask) -> None:
+    """Give every request an id and a log line, and every refusal the one error body."""
+
+    @app.before_request
+    def begin() -> None:
+        g.began = time.perf_counter()
+        given = request.headers.get("X-Request-Id", "")
+        g.request_id = given if _SAFE_REQUEST_ID.match(given) else uuid.uuid4().hex
+
+    @app.after_request
+    def end(response: Response) -> Response:
+        response.headers["X-Request-Id"] = g.request_id
+        rule = request.url_rule
+        access.log(
+            # The platform asks for our health every few seconds; that is news only when it is bad.
+            logging.DEBUG if request.blueprint == "health" and response.status_code < 500 else logging.INFO,
+            "request",
+            extra={
+                "requestId": g.request_id,
+                "method": request.method,
+                # The rule, not the path: a path may hold anything that somebody typed.
+                "route": rule.rule if rule else None,
+                "status": response.status_code,
+                "durationMs": round((time.perf_counter() - g.began) * 1000, 2),
+            },
+        )
+        return response
+
+    app.register_error_handler(Exception, refuse)
+
+
+_SENTENCES = {
+    404: "There is nothing at this address.",
+    405: "This address does not take this method; Allow names those that it takes.",
+    413: "The body is larger than this endpoint takes.",
+}
+
+
+def refuse(error: Exception) -> Response:
+    """Turn whatever was raised into the one error body."""
+    if isinstance(error, Refusal):
+        return _answer(error.as_dict(g.request_id), error.status, error.headers)
+    if isinstance(error, HTTPException):
+        return _refuse_plainly(error)
+    if isinstance(error, _DATABASE_ERRORS):
+        logger.warning("the database did not answer", extra={"requestId": g.request_id, "error": type(error).__name__})
+        return refuse(DatabaseAway())
+    logger.error("unforeseen", exc_info=error, extra={"requestId": g.request_id})
+    return refuse(Refusal())
+
+
+def _refuse_plainly(error: HTTPException) -> Response:
+    """Give an error of the framework our own shape."""
+    if error.code is None or error.code < 400:
+        return error.get_response()  # type: ignore[return-value]
+    body = {
+        "error": _SENTENCES.get(error.code, f"{error.name}."),
+        "code": error.name.lower().replace(" ", "_"),
+        "requestId": g.request_id,
+    }
+    kept = {
+        name: value for name, value in error.get_headers() if name.lower() not in ("content-type", "content-length")
+    }
+    return _answer(body, error.code, kept)
+
+
+def _answer(body: dict[str, Any], status: int, headers: Mapping[str, str]) -> Response:
+    response = Response(json.dumps(body), status, mimetype="application/json")
+    response.headers["Cache-Control"] = "no-store"
+    response.headers.update(headers)
+    return response

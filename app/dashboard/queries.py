@@ -1,0 +1,83 @@
+"""What is stored of an interaction, from every room that knows of it."""
+
+import uuid
+from typing import Any
+
+from app.core.database import session
+from app.core.errors import NotFound
+from app.interactions.models import VisitSession
+from app.interactions.rules import PENDING_OPERATION, UNCLASSIFIED, UNKNOWN_SURFACE
+from app.interactions.service import find_interaction
+from app.outcomes.models import Review
+
+Record = dict[str, Any]
+
+
+class NoSuchInteraction(NotFound):
+    """Nothing is stored under this id."""
+
+    sentence = "There is no interaction with this id in this environment."
+
+
+def interaction_record(environment_id: uuid.UUID, interaction_id: uuid.UUID) -> Record:
+    """Return all that is stored of an interaction, in the words of the wire."""
+    row = find_interaction(environment_id, interaction_id)
+    review = session().get(Review, (environment_id, interaction_id))
+    if row is None and review is None:
+        raise NoSuchInteraction
+    return {
+        "environmentId": environment_id,
+        "interactionId": interaction_id,
+        **(_stored(row) if row else _awaited()),
+        "review": _review(review) if review else None,
+        "report": None,
+    }
+
+
+def _stored(row: Record) -> Record:
+    return {
+        "surface": row["surface"],
+        "operation": row["operation"],
+        "classification": row["classification"],
+        "confirmationMethod": row["confirmed_by"],
+        "confirmedAt": row["confirmed_at"],
+        "receivedAt": row["received_at"],
+        "occurredAt": row["occurred_at"],
+        "statusCode": row["status_code"],
+        "durationMs": row["duration_ms"],
+        "customerRef": row["customer_ref"],
+        "runtimeHint": row["runtime_hint"],
+        "runtimeHintSource": row["runtime_hint_source"],
+        "session": _session(row),
+    }
+
+
+def _awaited() -> Record:
+    """Describe an interaction that only its review tells of so far; its placeholder is due within seconds."""
+    known = {"surface": UNKNOWN_SURFACE, "operation": PENDING_OPERATION, "classification": UNCLASSIFIED}
+    return {**dict.fromkeys(_stored(_NOTHING)), **known}
+
+
+def _session(row: Record) -> Record | None:
+    if row["session_ref"] is None:
+        return None
+    key = (row["environment_id"], row["session_source"] or "", row["session_ref"], row["customer_ref"] or "")
+    seen = session().get(VisitSession, key)
+    return {
+        "sessionRef": row["session_ref"],
+        "sessionSource": row["session_source"],
+        "firstSeenAt": seen.first_seen_at if seen else None,
+        "lastSeenAt": seen.last_seen_at if seen else None,
+    }
+
+
+def _review(review: Review) -> Record:
+    return {"id": review.id, "outcome": review.outcome, "note": review.note, "createdAt": review.created_at}
+
+
+class _Nothing(dict[str, Any]):
+    def __missing__(self, name: str) -> None:
+        return None
+
+
+_NOTHING = _Nothing()

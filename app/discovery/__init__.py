@@ -1,0 +1,1 @@
+"""Where everything is: two documents and the SDK downloads."""

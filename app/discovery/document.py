@@ -1,0 +1,57 @@
+"""The two discovery documents."""
+
+from typing import Any
+
+from app.core import protocol
+
+_CONTRACT = protocol.read("contract.json")
+_TEXTS = protocol.read("instructions.json")
+
+PROTOCOL_VERSION = 1
+
+
+def current(service_name: str, feedback_url: str, downloads: dict[str, str]) -> dict[str, Any]:
+    """Return the document of protocol version 1; `downloads` maps a language to its path."""
+    paths = _CONTRACT["paths"]
+    note = _CONTRACT["outcomeBody"]["note"]
+    return {
+        "name": service_name,
+        "version": PROTOCOL_VERSION,
+        "purpose": "Tells a company whether its product worked for the independent AI agents that used it.",
+        "telemetry": {
+            "url": feedback_url + paths["telemetry"],
+            "authentication": "Authorization: Bearer af_live_<product key>; company backends only",
+            "delivery": "best effort in the background; never delays or fails a product response",
+        },
+        "outcomeSubmission": {
+            "url": feedback_url + paths["outcomes"],
+            "authentication": "Authorization: Bearer afr2_<capability of the interaction>",
+            "requiredFields": {
+                "outcome": _CONTRACT["outcomeBody"]["outcome"],
+                "note": f"One factual sentence of {note['minLength']} to {note['maxLength']} characters. "
+                + _TEXTS["privacy"],
+            },
+        },
+        "classification": {
+            "http": "unclassified until an agent's review arrives, then confirmed",
+            "mcp": "confirmed at once",
+        },
+        "integrations": {language: feedback_url + path for language, path in downloads.items()},
+        "reliability": {
+            "http": "best effort for generic agents, deterministic with a feedback-aware runtime",
+            "mcp": "backed by the registered tool report_product_outcome",
+        },
+        "identity": "Agent identity is neither required nor claimed; references are optional, opaque and unverified.",
+        "privacy": _TEXTS["privacy"],
+    }
+
+
+def deprecated(service_name: str, feedback_url: str) -> dict[str, Any]:
+    """Return what the unversioned address still answers."""
+    return {
+        "name": service_name,
+        "version": PROTOCOL_VERSION,
+        "deprecated": True,
+        "writesEnabled": False,
+        "replacement": feedback_url + _CONTRACT["paths"]["discovery"],
+    }

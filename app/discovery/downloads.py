@@ -1,0 +1,102 @@
+"""The SDK downloads: built from `sdk/` on first demand, alike in every process of one release."""
+
+import gzip
+import hashlib
+import io
+import shutil
+import tarfile
+import tempfile
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+from flit_core.wheel import make_wheel_in
+
+from app.core import protocol
+from app.core.errors import NotFound
+
+UNPUBLISHED = {
+    "node": "/sdk/agent-feedback-node.tgz",
+    "go": "/sdk/agent-feedback-go.zip",
+    "rust": "/sdk/agent-feedback-rust.crate",
+}
+"""Languages whose SDK is yet to come keep their address."""
+
+PROTOCOL_ARCHIVE = "agent-feedback-protocol-1.tar.gz"
+
+
+class SdkNotPublished(NotFound):
+    """The SDK of this language does not exist yet."""
+
+    code = "sdk_not_published"
+    sentence = "The SDK for this language is not published yet; the protocol archive describes how to write one."
+
+
+class Download(NamedTuple):
+    """One file to hand out."""
+
+    name: str
+    content: bytes
+    sha256: str
+
+
+@cache
+def downloads() -> dict[str, Download]:
+    """Return the files by language."""
+    return {"python": _python_wheel(), "protocol": _protocol_archive()}
+
+
+def paths() -> dict[str, str]:
+    """Return where each language's download is."""
+    built = {language: f"/sdk/{download.name}" for language, download in downloads().items()}
+    return {language: {**UNPUBLISHED, **built}[language] for language in ("node", "python", "go", "rust", "protocol")}
+
+
+def get_download(name: str) -> Download:
+    """Return a file by its name."""
+    for download in downloads().values():
+        if download.name == name:
+            return download
+    if f"/sdk/{name}" in UNPUBLISHED.values():
+        raise SdkNotPublished
+    raise NotFound
+
+
+def manifest() -> dict[str, str]:
+    """Return the SHA-256 sum of each file, in hexadecimal."""
+    return {download.name: download.sha256 for download in downloads().values()}
+
+
+def write_all(folder: Path) -> list[Path]:
+    """Write every file and the sums into a folder."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for download in downloads().values():
+        (folder / download.name).write_bytes(download.content)
+    sums = folder / "SHA256SUMS"
+    sums.write_text("".join(f"{digest}  {name}\n" for name, digest in manifest().items()))
+    return [*(folder / download.name for download in downloads().values()), sums]
+
+
+def _download(name: str, content: bytes) -> Download:
+    return Download(name, content, hashlib.sha256(content).hexdigest())
+
+
+def _python_wheel() -> Download:
+    with tempfile.TemporaryDirectory() as scratch:
+        source = Path(scratch) / "python"
+        # The package links to the protocol folder; a copy follows the link.
+        shutil.copytree(protocol.SDK / "python", source, ignore=shutil.ignore_patterns("__pycache__", "*.egg-info"))
+        made = make_wheel_in(source / "pyproject.toml", Path(scratch))
+        return _download(made.file.name, made.file.read_bytes())
+
+
+def _protocol_archive() -> Download:
+    packed = io.BytesIO()
+    # No times and no owners: the same files make the same archive.
+    with gzip.GzipFile(fileobj=packed, mode="wb", mtime=0) as zipped, tarfile.open(fileobj=zipped, mode="w") as archive:
+        for path in sorted(protocol.FOLDER.rglob("*")):
+            if path.is_file():
+                member = tarfile.TarInfo(f"agent-feedback-protocol/{path.relative_to(protocol.FOLDER)}")
+                member.size = path.stat().st_size
+                archive.addfile(member, io.BytesIO(path.read_bytes()))
+    return _download(PROTOCOL_ARCHIVE, packed.getvalue())

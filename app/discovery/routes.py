@@ -1,0 +1,59 @@
+"""Discovery and downloads over HTTP."""
+
+from typing import Any
+
+from flask import Response, current_app, request
+
+from app.core import json
+from app.core.api import Blueprint
+from app.discovery import document, downloads
+from app.discovery.schemas import DeprecatedDiscoverySchema, DiscoverySchema, ManifestSchema
+from config.settings import Settings
+
+CACHE_S = 300
+
+well_known = Blueprint("discovery", __name__, description="Where everything is.")
+sdk = Blueprint("sdk", __name__, description="The SDKs and the protocol archive.")
+
+
+@well_known.get("/agent-feedback-v1.json")
+@well_known.response(200, DiscoverySchema)
+def current() -> Response:
+    """Describe the service: submission URLs, SDK downloads and guarantees."""
+    settings: Settings = current_app.extensions["settings"]
+    return _cacheable(document.current(settings.service_name, settings.feedback_url, downloads.paths()))
+
+
+@well_known.get("/agent-feedback.json")
+@well_known.response(200, DeprecatedDiscoverySchema)
+def deprecated() -> Response:
+    """Point to the current document. Deprecated."""
+    settings: Settings = current_app.extensions["settings"]
+    return _cacheable(document.deprecated(settings.service_name, settings.feedback_url))
+
+
+@sdk.get("/manifest.json")
+@sdk.response(200, ManifestSchema)
+def manifest() -> Response:
+    """List the downloads with their SHA-256 sums."""
+    return _cacheable({"files": downloads.manifest()})
+
+
+@sdk.get("/<name>")
+@sdk.response(200, refusals=(404,))
+def download(name: str) -> Response:
+    """Download an SDK or the protocol archive."""
+    found = downloads.get_download(name)
+    response = Response(found.content, mimetype="application/octet-stream")
+    response.headers["Content-Disposition"] = f'attachment; filename="{found.name}"'
+    return _keep(response)
+
+
+def _cacheable(body: dict[str, Any]) -> Response:
+    return _keep(Response(json.dumps(body), mimetype="application/json"))
+
+
+def _keep(response: Response) -> Response:
+    response.headers["Cache-Control"] = f"public, max-age={CACHE_S}"
+    response.add_etag()
+    return response.make_conditional(request)  # type: ignore[return-value]

@@ -1,0 +1,1 @@
+"""Is the process alive, and is everything there that it needs?"""

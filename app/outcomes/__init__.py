@@ -1,0 +1,1 @@
+"""Reviews: how it went, in one sentence."""

@@ -1,0 +1,26 @@
+"""Reviews over HTTP."""
+
+from app.core.api import Blueprint
+from app.outcomes import service
+from app.outcomes.schemas import AcceptedOutcomeSchema, Outcome, OutcomeSchema
+from app.outcomes.service import AcceptedOutcome
+from app.tokens.guards import current_capability, current_environment
+
+blp = Blueprint("outcomes", __name__, description="Reviews, sent by the customer's agent.")
+
+
+@blp.post("/outcomes")
+@blp.arguments(OutcomeSchema)
+@blp.response(200, AcceptedOutcomeSchema, refusals=(403, 410))
+def record(outcome: Outcome) -> AcceptedOutcome:
+    """Record the review of one product response.
+
+    The first review stays; every later submission gets it back. Safe to retry once after a 5xx.
+    """
+    return service.record(current_environment(), current_capability(), outcome)
+
+
+@blp.answers_any_body(AcceptedOutcomeSchema)
+def recorded() -> AcceptedOutcome | None:
+    """Answer with the review that is stored, whatever the body was."""
+    return service.find_recorded(current_environment(), current_capability())

@@ -1,0 +1,47 @@
+"""The wire shapes of reviews."""
+
+from app.core.fields import Choice, Flag, Identifier, Instant, Text
+from app.core.schema import One, Schema, Shape
+from app.outcomes.rules import LONGEST_NOTE, OUTCOMES, SHORTEST_NOTE
+
+
+class Outcome(Shape, frozen=True):
+    """What an agent submits."""
+
+    outcome: str
+    note: str
+
+
+class OutcomeSchema(Schema):
+    """How it went, and one factual sentence about it."""
+
+    loads_as = Outcome
+
+    outcome = Choice(
+        OUTCOMES,
+        required=True,
+        metadata={
+            "description": "success: the result fully satisfied the task; partial: useful, but incomplete or with "
+            "workarounds; failure: it did not satisfy the task."
+        },
+    )
+    note = Text(min_length=SHORTEST_NOTE, max_length=LONGEST_NOTE, normalized=True, required=True)
+
+
+class ReviewSchema(Schema):
+    """The review as it is stored."""
+
+    id = Identifier(required=True)
+    interaction_id = Identifier(required=True)
+    outcome = Choice(OUTCOMES, required=True)
+    note = Text(max_length=LONGEST_NOTE, required=True)
+    source = Choice(("capability",), required=True)
+    created_at = Instant(required=True)
+
+
+class AcceptedOutcomeSchema(Schema):
+    """The same answer for the first and every later submission."""
+
+    accepted = Flag(required=True)
+    interaction_id = Identifier(required=True)
+    review = One(ReviewSchema(), required=True)

@@ -1,0 +1,1 @@
+"""Products, environments and keys."""

@@ -1,0 +1,79 @@
+"""Keys: how they are made, recognised, compared and kept."""
+
+import base64
+import hashlib
+import hmac
+import re
+import secrets
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from cryptography.fernet import Fernet, MultiFernet
+
+from app.products.rules import KeyKind
+
+# The secret part of a product key may hold any visible character; the wire law only says how long it is at least.
+_PRODUCT = re.compile(r"af_live_([0-9a-f]{32})_[!-~]{20,200}\Z")
+_COMPANY = re.compile(r"af_company_([0-9a-f]{32})_[A-Za-z0-9_-]{43}\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class Minted:
+    """A new key: the text that is shown once, and what is kept of it."""
+
+    id: str
+    text: str
+
+
+def mint(kind: KeyKind, environment_id: uuid.UUID) -> Minted:
+    """Make a new key; a product key carries its environment as the scope of consent subjects."""
+    key_id, secret = secrets.token_hex(16), secrets.token_urlsafe(32)
+    if kind is KeyKind.PRODUCT:
+        return Minted(key_id, f"af_live_{key_id}_{environment_id.hex}_{secret}")
+    return Minted(key_id, f"af_company_{key_id}_{secret}")
+
+
+def read_id(text: str, kinds: Sequence[KeyKind]) -> str | None:
+    """Return the id inside a key of one of these kinds, or None if the text is no such key."""
+    for kind in kinds:
+        match = (_PRODUCT if kind is KeyKind.PRODUCT else _COMPANY).match(text)
+        if match:
+            return match[1]
+    return None
+
+
+def digest(text: str, pepper: bytes) -> bytes:
+    """Return what is stored to recognise a key: a keyed digest, worthless without the pepper."""
+    return hmac.digest(pepper, text.encode(), "sha256")
+
+
+def is_same(expected: bytes, text: str, pepper: bytes) -> bool:
+    """Compare a presented key with a stored digest, in constant time."""
+    return hmac.compare_digest(expected, digest(text, pepper))
+
+
+def signing_secret(text: str) -> bytes:
+    """Return the key under which capabilities are signed: the raw SHA-256 of the full product key."""
+    return hashlib.sha256(text.encode()).digest()
+
+
+class Seal:
+    """Keeps signing secrets unreadable to who has only the database; the first secret seals, all of them open."""
+
+    def __init__(self, secrets_: Sequence[str]) -> None:
+        self._fernet = MultiFernet(
+            [Fernet(base64.urlsafe_b64encode(hashlib.sha256(secret.encode()).digest())) for secret in secrets_]
+        )
+
+    def close(self, secret: bytes) -> bytes:
+        """Seal a secret."""
+        return self._fernet.encrypt(secret)
+
+    def open(self, sealed: bytes) -> bytes:
+        """Return a sealed secret, or raise `cryptography.fernet.InvalidToken`."""
+        return self._fernet.decrypt(sealed)
+
+    def renew(self, sealed: bytes) -> bytes:
+        """Seal again under the first secret."""
+        return self._fernet.rotate(sealed)

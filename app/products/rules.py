@@ -1,0 +1,35 @@
+"""What an environment may be set to."""
+
+import re
+from datetime import timedelta
+from enum import StrEnum
+
+
+class Mode(StrEnum):
+    """How feedback is asked for in an environment."""
+
+    NEVER_ASK = "never_ask"
+    ASK_ONCE = "ask_once"
+    ASK_ALWAYS = "ask_always"
+    OFF = "off"
+
+
+class KeyKind(StrEnum):
+    """What a key is for."""
+
+    PRODUCT = "product"
+    COMPANY = "company"
+
+
+RETENTION_DAYS = range(1, 366)
+DEFAULT_RETENTION_DAYS = 90
+LONGEST_OVERLAP_HOURS = 168
+
+_DURATION = re.compile(r"([1-9][0-9]{0,5})([smhd])\Z")
+_UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
+
+
+def read_duration(text: str) -> timedelta | None:
+    """Read `90s`, `15m`, `24h` or `30d`; None if it is none of these."""
+    match = _DURATION.match(text)
+    return timedelta(**{_UNITS[match[2]]: int(match[1])}) if match else None

@@ -1,0 +1,176 @@
+"""Setting up products, environments and keys."""
+
+import uuid
+from dataclasses import dataclass
+from datetime import timedelta
+
+from sqlalchemy import select
+
+from app.accounts.models import Workspace
+from app.accounts.service import COMMAND_LINE, record_deed
+from app.core import clock
+from app.core.database import session
+from app.core.errors import NotFound, Unprocessable
+from app.core.fields import normalize
+from app.products import keys
+from app.products.known_keys import known_keys
+from app.products.models import Environment, Key, Product
+from app.products.rules import LONGEST_OVERLAP_HOURS, RETENTION_DAYS, KeyKind, Mode
+
+MOST_LISTED = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class NewKey:
+    """A key at the only moment its text is known."""
+
+    id: str
+    text: str
+    kind: KeyKind
+    environment_id: uuid.UUID
+
+
+def create_product(workspace_id: uuid.UUID, name: str, actor: str = COMMAND_LINE) -> Product:
+    """Add a product to a workspace."""
+    if session().get(Workspace, workspace_id) is None:
+        raise NotFound("There is no workspace with this id.")
+    product = Product(id=uuid.uuid4(), workspace_id=workspace_id, name=_name(name), created_at=clock.now())
+    session().add(product)
+    record_deed(workspace_id, actor, "product.created", str(product.id), name=product.name)
+    session().flush()
+    return product
+
+
+def create_environment(product_id: uuid.UUID, name: str, actor: str = COMMAND_LINE) -> Environment:
+    """Add an environment to a product."""
+    product = session().get(Product, product_id)
+    if product is None:
+        raise NotFound("There is no product with this id.")
+    environment = Environment(id=uuid.uuid4(), product_id=product_id, name=_name(name), created_at=clock.now())
+    session().add(environment)
+    record_deed(product.workspace_id, actor, "environment.created", str(environment.id), name=environment.name)
+    session().flush()
+    return environment
+
+
+def set_environment(
+    environment_id: uuid.UUID,
+    *,
+    mode: Mode | None = None,
+    retention_days: int | None = None,
+    evidence_retention_days: int | None = None,
+    actor: str = COMMAND_LINE,
+) -> Environment:
+    """Change the settings of an environment that are given."""
+    environment = get_environment(environment_id)
+    changes = {
+        name: value
+        for name, value in (
+            ("mode", mode),
+            ("retention_days", retention_days),
+            ("evidence_retention_days", evidence_retention_days),
+        )
+        if value is not None and value != getattr(environment, name)
+    }
+    for name, value in changes.items():
+        if name != "mode" and value not in RETENTION_DAYS:
+            raise Unprocessable("Retention takes 1 to 365 days.")
+        setattr(environment, name, value)
+    if changes:
+        record_deed(_workspace_id(environment), actor, "environment.changed", str(environment_id), **changes)
+    session().flush()
+    return environment
+
+
+def get_environment(environment_id: uuid.UUID) -> Environment:
+    """Return an environment."""
+    environment = session().get(Environment, environment_id)
+    if environment is None:
+        raise NotFound("There is no environment with this id.")
+    return environment
+
+
+def create_key(
+    environment_id: uuid.UUID,
+    kind: KeyKind,
+    *,
+    has_company_right: bool = False,
+    expires_in: timedelta | None = None,
+    replaces: Key | None = None,
+    actor: str = COMMAND_LINE,
+) -> NewKey:
+    """Make a key; its text is returned here and never again."""
+    environment = get_environment(environment_id)
+    if has_company_right and kind is not KeyKind.PRODUCT:
+        raise Unprocessable("Only a product key can be given the company right; a company key has it already.")
+    minted, ring = keys.mint(kind, environment_id), known_keys()
+    now = clock.now()
+    session().add(
+        Key(
+            id=minted.id,
+            environment_id=environment_id,
+            kind=kind,
+            has_company_right=has_company_right,
+            digest=keys.digest(minted.text, ring.pepper),
+            sealed_secret=ring.seal.close(keys.signing_secret(minted.text)) if kind is KeyKind.PRODUCT else None,
+            replaces_id=replaces.id if replaces else None,
+            created_at=now,
+            expires_at=now + expires_in if expires_in else None,
+        )
+    )
+    deed = "key.rotated" if replaces else "key.created"
+    record_deed(_workspace_id(environment), actor, deed, minted.id, kind=kind, replaces=replaces and replaces.id)
+    session().flush()
+    return NewKey(minted.id, minted.text, kind, environment_id)
+
+
+def list_keys(environment_id: uuid.UUID | None = None) -> list[Key]:
+    """Return the keys of an environment, or of all, oldest first."""
+    statement = select(Key).order_by(Key.created_at, Key.id).limit(MOST_LISTED)
+    if environment_id is not None:
+        statement = statement.where(Key.environment_id == environment_id)
+    return list(session().scalars(statement))
+
+
+def get_key(key_id: str) -> Key:
+    """Return a key."""
+    key = session().get(Key, key_id)
+    if key is None:
+        raise NotFound("There is no key with this id.")
+    return key
+
+
+def revoke_key(key_id: str, actor: str = COMMAND_LINE) -> Key:
+    """End a key at once; within a second no process takes it any more."""
+    key = get_key(key_id)
+    if key.revoked_at is None:
+        key.revoked_at = clock.now()
+        record_deed(_workspace_id(get_environment(key.environment_id)), actor, "key.revoked", key.id)
+    session().flush()
+    return key
+
+
+def rotate_key(key_id: str, overlap_hours: int, actor: str = COMMAND_LINE) -> NewKey:
+    """Make the successor of a key, which itself ends after the overlap."""
+    if not 0 <= overlap_hours <= LONGEST_OVERLAP_HOURS:
+        raise Unprocessable(f"The overlap takes 0 to {LONGEST_OVERLAP_HOURS} hours.")
+    key = get_key(key_id)
+    now = clock.now()
+    if key.revoked_at is not None or (key.expires_at is not None and key.expires_at <= now):
+        raise Unprocessable("This key has ended already; create a new one instead.")
+    ends_at = now + timedelta(hours=overlap_hours)
+    key.expires_at = min(ends_at, key.expires_at) if key.expires_at else ends_at
+    return create_key(
+        key.environment_id, KeyKind(key.kind), has_company_right=key.has_company_right, replaces=key, actor=actor
+    )
+
+
+def _name(text: str) -> str:
+    name = normalize(text)
+    if not 1 <= len(name) <= 120:
+        raise Unprocessable("A name has 1 to 120 characters.")
+    return name
+
+
+def _workspace_id(environment: Environment) -> uuid.UUID:
+    return session().scalars(select(Product.workspace_id).where(Product.id == environment.product_id)).one()

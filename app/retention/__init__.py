@@ -1,0 +1,1 @@
+"""Which rows leave, when, and why."""

@@ -1,0 +1,35 @@
+"""Which rows leave, when, and why."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """Rows of `table` whose `clock` is older than the environment's retention leave."""
+
+    table: str
+    key: tuple[str, ...]
+    clock: str
+    why: str
+    marks_day: bool = False
+    """Whether the day counts of the day that a row belongs to must be made anew."""
+
+
+FEEDBACK = (
+    Rule("interactions", ("id",), "received_at", "what agents did is kept for as long as the company wants", True),
+    Rule(
+        "reviews",
+        ("interaction_id",),
+        "created_at",
+        "a review goes by its own age, with or without its interaction",
+        True,
+    ),
+    Rule("sessions", ("source", "ref", "customer_ref"), "last_seen_at", "a session ends with its last interaction"),
+)
+"""Retention goes by arrival, which is ours; what a product says of its own time can be anything."""
+
+BITE = 2_000
+"""Rows in one transaction: some ten milliseconds, so that nobody waits for a purge."""
+
+BUDGET_S = 240.0
+"""Of one run; what is left waits for the next."""

@@ -1,0 +1,1 @@
+"""No text with a secret or personal data gets past here."""

@@ -1,0 +1,1 @@
+"""Day counts, kept true by recounting."""

@@ -1,0 +1,55 @@
+"""Rolling up days.
+
+A day that has a mark is counted anew from its rows; a day without one is as it was counted last. The marks are taken
+in the same transaction as the count, so a mark that was written meanwhile stays for the next run.
+"""
+
+from sqlalchemy import text
+
+from app.core.database import session, transaction
+
+DAYS_AT_ONCE = 20
+
+_TAKE = text("""
+    WITH due AS (SELECT DISTINCT environment_id, day_on FROM day_marks ORDER BY 1, 2 LIMIT :days),
+    taken AS (
+        DELETE FROM day_marks m USING due WHERE m.environment_id = due.environment_id AND m.day_on = due.day_on
+        RETURNING m.environment_id, m.day_on
+    )
+    SELECT DISTINCT environment_id, day_on FROM taken
+""")
+
+# One roll-up at a time: two that count the same day would wait for each other on every row of it.
+_LOCK = text("SELECT pg_try_advisory_xact_lock(hashtext('summaries.roll_up'))")
+
+_FORGET = text("DELETE FROM interaction_days WHERE environment_id = :environment_id AND day_on = :day_on")
+
+_COUNT = text("""
+    INSERT INTO interaction_days
+        (environment_id, day_on, operation, surface, interactions, confirmed, success, partial, failure)
+    SELECT i.environment_id, CAST(:day_on AS date), i.operation, i.surface, count(*),
+           count(*) FILTER (WHERE i.classification = 'confirmed'), count(*) FILTER (WHERE r.outcome = 'success'),
+           count(*) FILTER (WHERE r.outcome = 'partial'), count(*) FILTER (WHERE r.outcome = 'failure')
+    FROM interactions i
+    LEFT JOIN reviews r ON r.environment_id = i.environment_id AND r.interaction_id = i.id
+    WHERE i.environment_id = :environment_id
+      AND i.received_at >= CAST(:day_on AS date)::timestamp AT TIME ZONE 'UTC'
+      AND i.received_at < (CAST(:day_on AS date) + 1)::timestamp AT TIME ZONE 'UTC'
+    GROUP BY i.environment_id, i.operation, i.surface
+""")
+
+
+def roll_up_waiting() -> int:
+    """Count every marked day anew; returns how many days there were."""
+    total = 0
+    while True:
+        with transaction():
+            if not session().execute(_LOCK).scalar_one():
+                return total
+            days = session().execute(_TAKE, {"days": DAYS_AT_ONCE}).mappings().all()
+            for day in days:
+                session().execute(_FORGET, dict(day))
+                session().execute(_COUNT, dict(day))
+        total += len(days)
+        if len(days) < DAYS_AT_ONCE:
+            return total

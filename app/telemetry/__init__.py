@@ -1,0 +1,1 @@
+"""From an accepted batch to interactions."""

@@ -1,0 +1,20 @@
+"""Telemetry over HTTP."""
+
+from app.core.api import BATCH_BODY_BYTES, Blueprint
+from app.telemetry import service
+from app.telemetry.schemas import BatchReceiptSchema, TelemetryBatch, TelemetryBatchSchema
+from app.telemetry.service import Receipt
+from app.tokens.guards import current_environment
+
+blp = Blueprint("telemetry", __name__, description="Interactions of the product, sent by its backend.")
+
+
+@blp.post("/batches")
+@blp.arguments(TelemetryBatchSchema, limit=BATCH_BODY_BYTES)
+@blp.response(202, BatchReceiptSchema)
+def accept_batch(batch: TelemetryBatch) -> Receipt:
+    """Accept a telemetry batch.
+
+    All events are accepted or none. Once answered the batch cannot be lost; it is visible within seconds.
+    """
+    return service.accept_batch(current_environment(), batch)

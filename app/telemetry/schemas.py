@@ -1,0 +1,71 @@
+"""The wire shapes of telemetry."""
+
+from datetime import datetime
+
+from app.core.fields import Choice, Identifier, Instant, Integer, Number, Text
+from app.core.schema import Many, Schema, Shape
+from app.interactions.rules import CLASSIFICATIONS, HINT_SOURCES, SESSION_SOURCES, SURFACES
+
+MOST_EVENTS = 100
+
+OPERATION_PATTERN = r"^[^\s?#@\x00-\x1f\x7f]+$"
+REFERENCE_PATTERN = r"^[A-Za-z0-9_.:-]+$"
+
+
+class TelemetryEvent(Shape, frozen=True):
+    """One product response, as the product tells of it."""
+
+    interaction_id: str
+    surface: str
+    operation: str
+    classification: str
+    occurred_at: datetime
+    status_code: int | None = None
+    duration_ms: float | None = None
+    customer_ref: str | None = None
+    runtime_hint: str | None = None
+    runtime_hint_source: str | None = None
+    session_ref: str | None = None
+    session_source: str | None = None
+    confirmation_method: str | None = None
+
+
+class TelemetryBatch(Shape, frozen=True):
+    """What one request carries."""
+
+    events: list[TelemetryEvent]
+
+
+class TelemetryEventSchema(Schema):
+    """One interaction of the product, without anything of its content."""
+
+    loads_as = TelemetryEvent
+
+    interaction_id = Identifier(required=True)
+    surface = Choice(SURFACES, required=True)
+    operation = Text(max_length=160, pattern=OPERATION_PATTERN, required=True)
+    classification = Choice(CLASSIFICATIONS, required=True)
+    occurred_at = Instant(required=True)
+    status_code = Integer(minimum=100, maximum=599, load_default=None, allow_none=False)
+    duration_ms = Number(minimum=0, load_default=None, allow_none=False)
+    customer_ref = Text(max_length=160, pattern=REFERENCE_PATTERN, load_default=None, allow_none=False)
+    runtime_hint = Text(max_length=200, load_default=None, allow_none=False)
+    runtime_hint_source = Choice(HINT_SOURCES, load_default=None, allow_none=False)
+    session_ref = Text(max_length=160, pattern=REFERENCE_PATTERN, load_default=None, allow_none=False)
+    session_source = Choice(SESSION_SOURCES, load_default=None, allow_none=False)
+    confirmation_method = Choice(("mcp",), load_default=None, allow_none=False)
+
+
+class TelemetryBatchSchema(Schema):
+    """1 to 100 events; all are accepted or none."""
+
+    loads_as = TelemetryBatch
+
+    events = Many(TelemetryEventSchema(), min_length=1, max_length=MOST_EVENTS, required=True)
+
+
+class BatchReceiptSchema(Schema):
+    """What became of a batch."""
+
+    accepted = Integer(required=True)
+    dropped = Integer(required=True)

@@ -1,0 +1,1 @@
+"""What callers present, and who may come in."""

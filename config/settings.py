@@ -1,0 +1,188 @@
+"""What the service needs to know, read once from the environment.
+
+Every other module is given a `Settings`; none reads the environment itself.
+"""
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+from marshmallow import EXCLUDE, Schema, ValidationError, fields, validate
+
+DEVELOPMENT_PREFIX = "development-"
+"""Secrets that `bin/dev` makes begin with this, so that production can refuse them."""
+
+SHORTEST_SECRET = 32
+MAKE_A_SECRET = 'make one with: python3 -c "import secrets; print(secrets.token_urlsafe(32))"'
+
+RUNNING_COPY = "running.json"
+"""Where a running `bin/dev` writes its environment down, inside its data directory."""
+
+
+class Stage(StrEnum):
+    """Where this copy of the service runs."""
+
+    DEVELOPMENT = "development"
+    PRODUCTION = "production"
+
+
+class Secret:
+    """A text that shows itself only when asked to."""
+
+    __slots__ = ("_text",)
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    def reveal(self) -> str:
+        """Return the text."""
+        return self._text
+
+    def __repr__(self) -> str:
+        return "Secret(…)"
+
+    __str__ = __repr__
+
+
+class BadSettings(Exception):
+    """The environment does not describe a service that may start; lists everything that is wrong."""
+
+    def __init__(self, mistakes: list[str]) -> None:
+        super().__init__("The service cannot start:\n" + "\n".join(f"  - {mistake}" for mistake in mistakes))
+        self.mistakes = mistakes
+
+
+class _EnvironmentSchema(Schema):
+    """The environment variables that the service knows."""
+
+    class Meta:
+        unknown = EXCLUDE
+
+    AGENT_FEEDBACK_ENV = fields.Enum(Stage, by_value=True, load_default=Stage.PRODUCTION)
+    DATABASE_URL = fields.String(
+        required=True,
+        validate=validate.Regexp(r"^postgres(ql)?(\+psycopg2)?://", error="must begin with postgresql://"),
+    )
+    REDIS_URL = fields.String(
+        required=True,
+        validate=validate.Regexp(r"^(rediss?|redis\+socket)://", error="must begin with redis:// or rediss://"),
+    )
+    AGENT_FEEDBACK_PUBLIC_URL = fields.Url(required=True, schemes={"http", "https"}, require_tld=False)
+    AGENT_FEEDBACK_APP_URL = fields.Url(load_default=None, schemes={"http", "https"}, require_tld=False)
+    AGENT_FEEDBACK_SERVICE_NAME = fields.String(load_default="Agent Feedback", validate=validate.Length(1, 60))
+    AGENT_FEEDBACK_KEY_PEPPER = fields.String(required=True)
+    AGENT_FEEDBACK_SEALING_KEYS = fields.String(required=True)
+    AGENT_FEEDBACK_LOG_LEVEL = fields.String(
+        load_default="INFO", validate=validate.OneOf(["DEBUG", "INFO", "WARNING", "ERROR"])
+    )
+    AGENT_FEEDBACK_DATA_DIR = fields.String(load_default=".data")
+    AGENT_FEEDBACK_POOL_SIZE = fields.Integer(load_default=4, validate=validate.Range(1, 100))
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """The settings of one copy of the service."""
+
+    stage: Stage
+    database_url: str
+    """With the driver named: postgresql+psycopg2://…"""
+    broker_url: str
+    feedback_url: str
+    """{base_url} of the specification: outcomes, telemetry, discovery; without a trailing slash."""
+    app_url: str
+    """{app_url} of the specification: the company's own endpoints; without a trailing slash."""
+    service_name: str
+    key_pepper: Secret
+    sealing_secrets: tuple[Secret, ...]
+    """The first one seals, all of them open."""
+    log_level: str
+    data_dir: Path
+    pool_size: int
+    """Connections in each of the two database pools of a process; as many as the process has threads."""
+
+    @property
+    def is_development(self) -> bool:
+        """Whether this copy runs on somebody's own machine."""
+        return self.stage is Stage.DEVELOPMENT
+
+    @classmethod
+    def from_env(cls, environ: Mapping[str, str] | None = None) -> "Settings":
+        """Read the settings, or raise `BadSettings` with everything that is wrong."""
+        given = join_running_copy(os.environ if environ is None else environ)
+        try:
+            values: dict[str, Any] = _EnvironmentSchema().load({name: text for name, text in given.items() if text})
+        except ValidationError as error:
+            values, mistakes = dict(error.valid_data), _words(error)  # type: ignore[arg-type]
+        else:
+            mistakes = []
+        mistakes += _unsafe(values)
+        if mistakes:
+            raise BadSettings(sorted(mistakes))
+        return cls._of(values)
+
+    @classmethod
+    def _of(cls, values: dict[str, Any]) -> "Settings":
+        feedback_url = values["AGENT_FEEDBACK_PUBLIC_URL"].rstrip("/")
+        return cls(
+            stage=values["AGENT_FEEDBACK_ENV"],
+            database_url="postgresql+psycopg2://" + values["DATABASE_URL"].partition("://")[2],
+            broker_url=values["REDIS_URL"],
+            feedback_url=feedback_url,
+            app_url=(values["AGENT_FEEDBACK_APP_URL"] or feedback_url).rstrip("/"),
+            service_name=values["AGENT_FEEDBACK_SERVICE_NAME"],
+            key_pepper=Secret(values["AGENT_FEEDBACK_KEY_PEPPER"]),
+            sealing_secrets=tuple(map(Secret, _split(values["AGENT_FEEDBACK_SEALING_KEYS"]))),
+            log_level=values["AGENT_FEEDBACK_LOG_LEVEL"],
+            data_dir=Path(values["AGENT_FEEDBACK_DATA_DIR"]),
+            pool_size=values["AGENT_FEEDBACK_POOL_SIZE"],
+        )
+
+
+def join_running_copy(environ: Mapping[str, str]) -> Mapping[str, str]:
+    """Add the environment of the `bin/dev` that runs on this data directory, if it is the one that is meant.
+
+    So the command line finds the embedded servers, and the secrets of a development copy on a real server.
+    """
+    path = Path(environ.get("AGENT_FEEDBACK_DATA_DIR", ".data")) / RUNNING_COPY
+    if environ.get("AGENT_FEEDBACK_ENV") == Stage.PRODUCTION or not path.is_file():
+        return environ
+    running: dict[str, str] = json.loads(path.read_text())
+    if environ.get("DATABASE_URL", running["DATABASE_URL"]) != running["DATABASE_URL"]:
+        return environ
+    return {**running, **environ}
+
+
+def _words(error: ValidationError) -> list[str]:
+    messages: dict[str, Any] = error.normalized_messages()  # type: ignore[no-untyped-call]
+    return [
+        f"{name} is not set" if "Missing data" in texts[0] else f"{name}: {texts[0].rstrip('.').lower()}"
+        for name, texts in messages.items()
+    ]
+
+
+def _unsafe(values: dict[str, Any]) -> list[str]:
+    """Name what production must not start with; a development copy may."""
+    if values.get("AGENT_FEEDBACK_ENV", Stage.PRODUCTION) is Stage.DEVELOPMENT:
+        return []
+    mistakes = [
+        f"{name} must be an https URL in production"
+        for name in ("AGENT_FEEDBACK_PUBLIC_URL", "AGENT_FEEDBACK_APP_URL")
+        if (values.get(name) or "https://").partition("://")[0] != "https"
+    ]
+    for name in ("AGENT_FEEDBACK_KEY_PEPPER", "AGENT_FEEDBACK_SEALING_KEYS"):
+        for secret in _split(values.get(name, "")):
+            if secret.startswith(DEVELOPMENT_PREFIX):
+                mistakes.append(f"{name} holds a development secret; {MAKE_A_SECRET}")
+            elif len(secret) < SHORTEST_SECRET or len(set(secret)) < 10:
+                mistakes.append(f"{name} is too short or too simple; {MAKE_A_SECRET}")
+    if values.get("AGENT_FEEDBACK_KEY_PEPPER", "-") in _split(values.get("AGENT_FEEDBACK_SEALING_KEYS", "")):
+        mistakes.append("AGENT_FEEDBACK_KEY_PEPPER and AGENT_FEEDBACK_SEALING_KEYS must differ")
+    return mistakes
+
+
+def _split(text: str) -> list[str]:
+    return [part.strip() for part in text.split(",") if part.strip()]

@@ -1,0 +1,1 @@
+"""Ask the agents that use your product whether it worked."""

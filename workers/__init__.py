@@ -1,0 +1,1 @@
+"""The Celery side: a timetable, and tasks of two lines."""

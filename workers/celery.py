@@ -1,0 +1,84 @@
+"""The Celery app: the same service without its HTTP side."""
+
+from typing import Any
+
+from celery import Celery, Task
+from celery.schedules import schedule
+from celery.signals import setup_logging
+from sqlalchemy import exc
+
+from app import WORKER_PATIENCE_S, create_app
+from app.core.errors import Unavailable
+from app.core.jobs import QUEUES
+from config.settings import Settings
+from workers.schedule import TIMETABLE
+
+flask_app = create_app(Settings.from_env(), patience_s=WORKER_PATIENCE_S)
+
+
+class ServiceTask(Task):  # type: ignore[type-arg]
+    """A task inside the app; a database that is away is tried again."""
+
+    autoretry_for = (exc.OperationalError, exc.InterfaceError, exc.TimeoutError, Unavailable)
+    max_retries = 5
+    retry_backoff = 1
+    retry_backoff_max = 30
+    retry_jitter = True
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Run the task with the app at hand."""
+        with flask_app.app_context():
+            return super().__call__(*args, **kwargs)
+
+
+@setup_logging.connect
+def keep_our_logging(**_: Any) -> None:
+    """Leave the JSON lines alone."""
+
+
+def _celery() -> Celery[ServiceTask]:
+    settings: Settings = flask_app.extensions["settings"]
+    made = Celery(
+        "agent-feedback",
+        broker=settings.broker_url,
+        task_cls=ServiceTask,
+        include=["workers.telemetry", "workers.interactions", "workers.summaries", "workers.retention"],
+    )
+    made.conf.update(
+        timezone="UTC",
+        task_serializer="json",
+        accept_content=["json"],
+        # Nobody reads results: the rows are the result.
+        task_ignore_result=True,
+        # A killed worker's task is done again by another; every job may run twice.
+        task_acks_late=True,
+        task_reject_on_worker_lost=True,
+        worker_prefetch_multiplier=1,
+        task_default_queue="ingest",
+        # With the defaults a task of a killed worker would sleep for an hour.
+        broker_transport_options={
+            "visibility_timeout": 120,
+            "unacked_restore_interval": 5,
+            "unacked_restore_throttle": 1,
+            "socket_timeout": 5,
+            "socket_connect_timeout": 5,
+        },
+        # A broker that is away comes back; the worker waits for it as long as it takes.
+        broker_connection_retry_on_startup=True,
+        broker_connection_max_retries=None,
+        worker_cancel_long_running_tasks_on_connection_loss=False,
+        beat_schedule={
+            entry.name: {
+                "task": entry.job,
+                "schedule": schedule(entry.every_s),
+                "options": {"queue": QUEUES[entry.job], "expires": entry.expires_s},
+            }
+            for entry in TIMETABLE
+        },
+        # Sweeps are due every minute; a beat that sleeps longer would notice a changed clock late.
+        beat_max_loop_interval=10,
+    )
+    return made
+
+
+celery = app = _celery()

@@ -1,0 +1,12 @@
+"""The interactions' jobs."""
+
+from celery import shared_task
+
+from app.core.jobs import Job
+from app.interactions import service
+
+
+@shared_task(name=Job.PROMOTE_INTERACTIONS.value)
+def promote_waiting() -> None:
+    """Confirm the interactions that agents have sent something back for."""
+    service.promote_waiting()

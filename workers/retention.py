@@ -1,0 +1,12 @@
+"""Retention's jobs."""
+
+from celery import shared_task
+
+from app.core.jobs import Job
+from app.retention import service
+
+
+@shared_task(name=Job.EXPIRE_FEEDBACK.value)
+def expire_feedback() -> None:
+    """Remove interactions, reviews and sessions past their retention."""
+    service.expire_feedback()

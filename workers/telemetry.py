@@ -1,0 +1,12 @@
+"""Telemetry's jobs."""
+
+from celery import shared_task
+
+from app.core.jobs import Job
+from app.telemetry import persistence
+
+
+@shared_task(name=Job.PERSIST_TELEMETRY.value)
+def persist_batches() -> None:
+    """Persist the batches that wait in the inbox."""
+    persistence.persist_waiting()
