@@ -225,7 +225,7 @@ def session() -> Session:
     if unit is None:
         raise RuntimeError("there is no transaction around this")
     if unit.session is None:
-        unit.session = Session(database().sessions)
+        unit.session = Session(database().sessions, expire_on_commit=False)
     return unit.session
 
 

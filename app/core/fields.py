@@ -130,6 +130,10 @@ class Identifier(Text):
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(min_length=36, max_length=36, pattern=UUID_PATTERN, metadata={"format": "uuid"}, **kwargs)
 
+    def _check(self, value: str) -> None:
+        if not self._matches or not self._matches(value):
+            raise refuse(Fault("format", "This must be a UUID.", {"pattern": UUID_PATTERN}))
+
 
 class Choice(Field):
     """One of a fixed list of strings."""

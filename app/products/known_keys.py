@@ -100,6 +100,11 @@ class KnownKeys:
         with self._lock:
             self._cache.pop(key.id, None)
 
+    def forget(self) -> None:
+        """Look every key up again."""
+        with self._lock:
+            self._cache.clear()
+
     def _look_up(self, key_id: str) -> KnownKey | None:
         rows = _FIND.run(key_id)
         if not rows:

@@ -1,0 +1,56 @@
+"""Which responses carry an envelope."""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+ALWAYS_EXCLUDED = (
+    "/health",
+    "/healthz",
+    "/readyz",
+    "/metrics",
+    "/favicon.ico",
+    "/robots.txt",
+    "/_service/**",
+    "/_agent-feedback/**",
+)
+
+_JSON = re.compile(r"application/(?:json|[\w.-]+\+json)\s*(?:;\s*charset\s*=\s*\"?utf-?8\"?\s*)?\Z", re.IGNORECASE)
+_PARTIAL = (204, 205, 206)
+
+
+class PathRules:
+    """Path patterns: `*` is one segment, `**` is any depth."""
+
+    def __init__(self, include: Sequence[str], exclude: Sequence[str]) -> None:
+        self._include = [_compile(pattern) for pattern in include]
+        self._exclude = [_compile(pattern) for pattern in (*ALWAYS_EXCLUDED, *exclude)]
+
+    def covers(self, path: str) -> bool:
+        """Tell whether a path is included and not excluded."""
+        return any(rule.match(path) for rule in self._include) and not any(rule.match(path) for rule in self._exclude)
+
+
+def _compile(pattern: str) -> "re.Pattern[str]":
+    parts = re.split(r"(\*\*|\*)", pattern)
+    words = {"**": ".*", "*": "[^/]*"}
+    return re.compile("".join(words.get(part, re.escape(part)) for part in parts) + r"\Z")
+
+
+def is_eligible(status: int, headers: Mapping[str, str], options: Any) -> bool:
+    """Tell whether a response, by its status and lower-cased headers, can carry an envelope in its JSON."""
+    if not 200 <= status < 300 or status in _PARTIAL or "content-range" in headers:
+        return False
+    if headers.get("content-encoding", "identity").strip().lower() != "identity":
+        return False
+    if not _JSON.match(headers.get("content-type", "").strip()):
+        return False
+    return options.cache_mode == "private" or not _is_shared(headers)
+
+
+def _is_shared(headers: Mapping[str, str]) -> bool:
+    """Tell whether a cache in between may keep the response: then one customer's capability would reach another."""
+    policy = {part.strip().split("=")[0].lower() for part in headers.get("cache-control", "").split(",")}
+    if policy & {"private", "no-store"}:
+        return False
+    return bool(policy & {"public", "s-maxage", "max-age"}) or "expires" in headers

@@ -1,0 +1,134 @@
+"""Real servers for every test that touches them: PostgreSQL and Valkey from their wheels, or those that are named."""
+
+import os
+import secrets
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import flask_migrate
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+from sqlalchemy import create_engine, text
+from sqlalchemy.engine import make_url
+
+from app import create_app
+from app.cli.dev.servers import EmbeddedPostgres, EmbeddedValkey, socket_folder
+from app.core.database import transaction
+from app.models import METADATA
+from config.settings import DEVELOPMENT_PREFIX, Settings
+from tests.factories import Company, found_company
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+@dataclass(frozen=True)
+class Servers:
+    """Where the database server and the broker of a test run are."""
+
+    database_url: str
+    broker_url: str
+
+    def database(self, name: str) -> str:
+        """Make a fresh database and return its URL."""
+        url = make_url(self.database_url.replace("postgres://", "postgresql://")).set(drivername="postgresql+psycopg2")
+        engine = create_engine(url, isolation_level="AUTOCOMMIT")
+        with engine.connect() as connection:
+            connection.execute(text(f'DROP DATABASE IF EXISTS "{name}" WITH (FORCE)'))
+            connection.execute(text(f'CREATE DATABASE "{name}"'))
+        engine.dispose()
+        return url.set(database=name, drivername="postgresql").render_as_string(hide_password=False)
+
+
+@pytest.fixture(scope="session")
+def servers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Servers]:
+    folder, sockets = tmp_path_factory.mktemp("servers"), socket_folder()
+    database_url, broker_url = os.environ.get("DATABASE_URL"), os.environ.get("REDIS_URL")
+    postgres = EmbeddedPostgres(folder / "postgres", sockets, folder / "postgres.log", is_durable=False)
+    valkey = EmbeddedValkey(sockets, folder / "valkey.log")
+    try:
+        if not database_url:
+            postgres.start()
+        if not broker_url:
+            valkey.start()
+        yield Servers(database_url or postgres.url(), broker_url or valkey.url)
+    finally:
+        valkey.stop()
+        postgres.stop()
+        shutil.rmtree(sockets)
+
+
+def environment(servers: Servers, database_url: str) -> dict[str, str]:
+    """Return the environment of a development copy on these servers."""
+    return {
+        "AGENT_FEEDBACK_ENV": "development",
+        "DATABASE_URL": database_url,
+        "REDIS_URL": servers.broker_url,
+        "AGENT_FEEDBACK_PUBLIC_URL": "http://127.0.0.1:8000",
+        "AGENT_FEEDBACK_KEY_PEPPER": DEVELOPMENT_PREFIX + secrets.token_urlsafe(32),
+        "AGENT_FEEDBACK_SEALING_KEYS": DEVELOPMENT_PREFIX + secrets.token_urlsafe(32),
+        "AGENT_FEEDBACK_LOG_LEVEL": "WARNING",
+        "AGENT_FEEDBACK_POOL_SIZE": "60",
+    }
+
+
+@pytest.fixture(scope="session")
+def settings(servers: Servers) -> Settings:
+    return Settings.from_env(environment(servers, servers.database(f"test_{secrets.token_hex(4)}")))
+
+
+@pytest.fixture(scope="session")
+def migrated_app(settings: Settings) -> Iterator[Flask]:
+    app = create_app(settings)
+    with app.app_context():
+        flask_migrate.upgrade()
+    yield app
+    app.extensions["database"].dispose()
+
+
+@pytest.fixture
+def app(migrated_app: Flask) -> Iterator[Flask]:
+    """The app with an empty database, and its context pushed."""
+    migrated_app.extensions["known_keys"].forget()
+    with migrated_app.app_context():
+        database = migrated_app.extensions["database"]
+        with database.sessions.begin() as connection:
+            filled = [
+                table.name
+                for table in METADATA.sorted_tables
+                if connection.scalar(text(f"SELECT EXISTS (SELECT FROM {table.name})"))
+            ]
+            if filled:
+                connection.execute(text(f"TRUNCATE {', '.join(filled)} CASCADE"))
+        yield migrated_app
+
+
+@pytest.fixture
+def client(app: Flask) -> FlaskClient:
+    return app.test_client()
+
+
+@pytest.fixture
+def company(app: Flask) -> Company:
+    """A company with one product, one environment and its keys."""
+    with transaction():
+        return found_company()
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Run what is quick first: a failure there explains the ones that follow."""
+    slow = ("journeys", "browser", "contract")
+    items.sort(key=lambda item: any(f"/{folder}/" in str(item.path) for folder in slow))
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    if os.environ.get("AGENT_FEEDBACK_NO_SKIPS") and terminalreporter.stats.get("skipped"):
+        terminalreporter.write_line("a test that should have run was skipped", red=True)
+
+
+def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
+    reporter = session.config.pluginmanager.get_plugin("terminalreporter")
+    if os.environ.get("AGENT_FEEDBACK_NO_SKIPS") and reporter and reporter.stats.get("skipped") and exitstatus == 0:
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED

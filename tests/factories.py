@@ -1,0 +1,78 @@
+"""What tests need to exist."""
+
+import itertools
+import time
+import uuid
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from agent_feedback.capability import ProductKey, mint
+from flask.testing import FlaskClient
+from werkzeug.test import TestResponse
+
+from app.accounts import service as accounts
+from app.products import service as products
+from app.products.rules import KeyKind, Mode
+
+_numbers = itertools.count(1)
+
+NOTE = "Every field matched what the documentation promised."
+
+
+@dataclass(frozen=True)
+class Company:
+    """A workspace with one product and one environment, and the texts of its keys."""
+
+    workspace_id: uuid.UUID
+    product_id: uuid.UUID
+    environment_id: uuid.UUID
+    product_key: str
+    company_key: str
+
+    def capability(self, interaction_id: str | None = None, issued_at: int | None = None, **claims: Any) -> str:
+        return mint(
+            ProductKey(self.product_key),
+            interaction_id or str(uuid.uuid4()),
+            int(time.time()) if issued_at is None else issued_at,
+            **claims,
+        )
+
+
+def found_company(mode: Mode = Mode.NEVER_ASK) -> Company:
+    """Found a company; needs a transaction around it."""
+    workspace = accounts.found_workspace(f"owner{next(_numbers)}@example.com", "Example company")
+    product = products.create_product(workspace.id, "Example product")
+    environment = products.create_environment(product.id, "production")
+    products.set_environment(environment.id, mode=mode)
+    return Company(
+        workspace.id,
+        product.id,
+        environment.id,
+        products.create_key(environment.id, KeyKind.PRODUCT).text,
+        products.create_key(environment.id, KeyKind.COMPANY).text,
+    )
+
+
+def event(interaction_id: str | None = None, **details: Any) -> dict[str, Any]:
+    """Return a telemetry event."""
+    return {
+        "interactionId": interaction_id or str(uuid.uuid4()),
+        "surface": "http_json",
+        "operation": "/orders/:id",
+        "classification": "unclassified",
+        "occurredAt": datetime.now(UTC).isoformat(),
+        **details,
+    }
+
+
+def bearer(token: str) -> dict[str, str]:
+    return {"Authorization": f"Bearer {token}"}
+
+
+def send_events(client: FlaskClient, company: Company, *events: dict[str, Any]) -> TestResponse:
+    return client.post("/api/v2/telemetry/batches", json={"events": list(events)}, headers=bearer(company.product_key))
+
+
+def send_review(client: FlaskClient, token: str, outcome: str = "success", note: str = NOTE) -> TestResponse:
+    return client.post("/api/v2/outcomes", json={"outcome": outcome, "note": note}, headers=bearer(token))

@@ -1,0 +1,251 @@
+"""POST /api/v2/telemetry/batches, and what becomes of a batch."""
+
+import json
+import uuid
+from typing import Any
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+from sqlalchemy import func, select, text
+
+from app.core.database import session, transaction
+from app.interactions.models import Interaction, VisitSession
+from app.interactions.service import find_interaction
+from app.telemetry import persistence
+from app.telemetry.models import WaitingBatch
+from tests.factories import Company, bearer, event, found_company, send_events
+
+
+def stored(company: Company, interaction_id: object) -> dict[str, Any]:
+    with transaction():
+        row = find_interaction(company.environment_id, uuid.UUID(str(interaction_id)))
+    assert row is not None
+    return row
+
+
+def count(table: type[Any]) -> int:
+    with transaction():
+        return session().scalar(select(func.count()).select_from(table)) or 0
+
+
+def test_a_batch_is_accepted_and_then_persisted(client: FlaskClient, company: Company) -> None:
+    full = event(
+        statusCode=200,
+        durationMs=12.75,
+        customerRef="account_42",
+        runtimeHint="ExampleAgent/1.0",
+        runtimeHintSource="http",
+        sessionRef="visit:7",
+        sessionSource="customer",
+        occurredAt="2026-01-31T12:00:00.250+02:00",
+    )
+    answer = send_events(client, company, full)
+    assert (answer.status_code, answer.json) == (202, {"accepted": 1, "dropped": 0})
+    assert persistence.persist_waiting() == 1
+    row = stored(company, full["interactionId"])
+    assert (row["surface"], row["operation"], row["classification"]) == ("http_json", "/orders/:id", "unclassified")
+    assert (row["status_code"], row["duration_ms"], row["customer_ref"]) == (200, 12.75, "account_42")
+    assert row["occurred_at"].isoformat() == "2026-01-31T10:00:00.250000+00:00"
+    assert count(WaitingBatch) == 0
+    with transaction():
+        seen = session().get(VisitSession, (company.environment_id, "customer", "visit:7", "account_42"))
+        assert seen is not None
+
+
+def test_one_bad_event_refuses_the_whole_batch_and_is_pointed_at(client: FlaskClient, company: Company) -> None:
+    answer = send_events(client, company, event(), event(), event(), event(surface="carrier_pigeon"))
+    assert answer.status_code == 422
+    assert answer.json["errors"][0]["pointer"] == "/events/3/surface"
+    assert answer.json["errors"][0]["allowed"] == ["http_json", "http_html", "http_headers", "mcp"]
+    assert count(WaitingBatch) == 0
+
+
+BAD_EVENTS = [
+    ({"interactionId": "not-a-uuid"}, 422, "format"),
+    ({"interactionId": "9b2f6d0e3c414d7a8a550f6e2c1b7d90"}, 422, "format"),
+    ({"operation": ""}, 422, "length"),
+    ({"operation": "x" * 161}, 422, "length"),
+    ({"operation": "/search?q=1"}, 422, "pattern"),
+    ({"operation": "/a b"}, 422, "pattern"),
+    ({"operation": "/a\n"}, 422, "pattern"),
+    ({"classification": "maybe"}, 422, "enum"),
+    ({"occurredAt": "2026-01-31T12:00:00"}, 422, "format"),
+    ({"occurredAt": "yesterday"}, 422, "format"),
+    ({"occurredAt": 1700000000}, 422, "type"),
+    ({"statusCode": 99}, 422, "range"),
+    ({"statusCode": 600}, 422, "range"),
+    ({"statusCode": 200.5}, 422, "type"),
+    ({"statusCode": "200"}, 422, "type"),
+    ({"statusCode": True}, 422, "type"),
+    ({"statusCode": None}, 422, "type"),
+    ({"durationMs": -0.1}, 422, "range"),
+    ({"customerRef": "somebody@example.com"}, 422, "pattern"),
+    ({"customerRef": "x" * 161}, 422, "length"),
+    ({"sessionRef": "a b"}, 422, "pattern"),
+    ({"sessionSource": "guess"}, 422, "enum"),
+    ({"runtimeHint": "x" * 201}, 422, "length"),
+    ({"runtimeHint": "Agent password=hunter2horse"}, 400, "secret_detected"),
+    ({"runtimeHintSource": "smoke"}, 422, "enum"),
+    ({"confirmationMethod": "review"}, 422, "enum"),
+    ({"outcome": "success"}, 400, "unknown_field"),
+    ({"transcript": "x"}, 400, "forbidden_content"),
+    ({"surface": {"deep": 1}}, 400, "nested_content"),
+]
+
+
+@pytest.mark.parametrize(("wrong", "status", "code"), BAD_EVENTS, ids=lambda value: str(value)[:40])
+def test_a_bad_event_is_told_what_is_wrong(
+    client: FlaskClient, company: Company, wrong: dict[str, Any], status: int, code: str
+) -> None:
+    answer = send_events(client, company, event(**wrong))
+    assert (answer.status_code, answer.json["errors"][0]["code"]) == (status, code)
+    assert answer.json["errors"][0]["pointer"] == f"/events/0/{next(iter(wrong))}"
+
+
+@pytest.mark.parametrize("field", ["interactionId", "surface", "operation", "classification", "occurredAt"])
+def test_a_required_field_is_required(client: FlaskClient, company: Company, field: str) -> None:
+    incomplete = event()
+    del incomplete[field]
+    answer = send_events(client, company, incomplete)
+    assert (answer.status_code, answer.json["errors"][0]["code"]) == (422, "required")
+
+
+@pytest.mark.parametrize(("number", "status"), [(0, 422), (1, 202), (100, 202), (101, 422)])
+def test_a_batch_has_1_to_100_events(client: FlaskClient, company: Company, number: int, status: int) -> None:
+    assert send_events(client, company, *(event() for _ in range(number))).status_code == status
+
+
+def test_no_more_than_twenty_problems_are_listed(client: FlaskClient, company: Company) -> None:
+    answer = send_events(client, company, *(event(surface="x") for _ in range(100)))
+    assert len(answer.json["errors"]) == 20
+
+
+@pytest.mark.parametrize("field", ["prompt_text", "secrets"])
+def test_an_unknown_field_of_the_batch_is_refused(client: FlaskClient, company: Company, field: str) -> None:
+    answer = client.post(
+        "/api/v2/telemetry/batches", json={"events": [event()], field: 1}, headers=bearer(company.product_key)
+    )
+    assert (answer.status_code, answer.json["errors"][0]["code"]) == (400, "unknown_field")
+
+
+def test_mcp_is_confirmed_at_once(client: FlaskClient, company: Company) -> None:
+    told = event(surface="mcp", classification="confirmed", confirmationMethod="mcp", operation="find_orders")
+    send_events(client, company, told)
+    persistence.persist_waiting()
+    row = stored(company, told["interactionId"])
+    assert (row["classification"], row["confirmed_by"]) == ("confirmed", "mcp")
+
+
+def test_telemetry_alone_never_confirms_an_http_interaction(client: FlaskClient, company: Company) -> None:
+    told = event(classification="confirmed", confirmationMethod="mcp")
+    send_events(client, company, told)
+    persistence.persist_waiting()
+    row = stored(company, told["interactionId"])
+    assert (row["classification"], row["confirmed_by"]) == ("unclassified", None)
+
+
+@pytest.mark.parametrize("in_one_batch", [True, False])
+def test_the_same_interaction_again_fills_what_is_empty_and_changes_nothing_else(
+    client: FlaskClient, company: Company, in_one_batch: bool
+) -> None:
+    interaction_id = str(uuid.uuid4())
+    first = event(interaction_id, operation="/first", statusCode=200)
+    second = event(interaction_id, operation="/second", statusCode=500, durationMs=3.5, sessionRef="s1")
+    if in_one_batch:
+        send_events(client, company, first, second)
+    else:
+        send_events(client, company, first)
+        persistence.persist_waiting()
+        send_events(client, company, second)
+    persistence.persist_waiting()
+    row = stored(company, interaction_id)
+    assert (row["operation"], row["status_code"], row["duration_ms"]) == ("/first", 200, 3.5)
+    assert row["session_ref"] == "s1"
+    assert count(Interaction) == 1
+    assert count(VisitSession) == 1
+
+
+def test_a_batch_that_is_persisted_twice_is_stored_once(client: FlaskClient, company: Company) -> None:
+    told = [event() for _ in range(10)]
+    send_events(client, company, *told)
+    send_events(client, company, *told)
+    persistence.persist_waiting()
+    assert count(Interaction) == 10
+
+
+@pytest.mark.parametrize("year", ["0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59.999999-12:00"])
+def test_any_instant_is_accepted_and_can_be_read_back(client: FlaskClient, company: Company, year: str) -> None:
+    told = event(occurredAt=year)
+    assert send_events(client, company, told).status_code == 202
+    persistence.persist_waiting()
+    assert stored(company, told["interactionId"])["occurred_at"] is not None
+
+
+def test_a_batch_that_cannot_be_persisted_does_not_hold_up_the_others(client: FlaskClient, company: Company) -> None:
+    good = [event(), event()]
+    send_events(client, company, good[0])
+    with transaction():
+        session().execute(
+            text(
+                "INSERT INTO telemetry_inbox (environment_id, received_at, events, event_count) "
+                'VALUES (:e, now(), \'[{"interactionId": "broken"}]\', 1)'
+            ),
+            {"e": company.environment_id},
+        )
+    send_events(client, company, good[1])
+    persistence.persist_waiting()
+    assert count(Interaction) == 2
+    with transaction():
+        parked = session().scalars(select(WaitingBatch)).all()
+    assert [batch.parked_at is not None for batch in parked] == [True]
+
+
+def test_batches_of_different_companies_do_not_meet(app: Flask, client: FlaskClient, company: Company) -> None:
+    with transaction():
+        other = found_company()
+    interaction_id = str(uuid.uuid4())
+    send_events(client, company, event(interaction_id, operation="/mine"))
+    send_events(client, other, event(interaction_id, operation="/theirs"))
+    persistence.persist_waiting()
+    assert stored(company, interaction_id)["operation"] == "/mine"
+    assert stored(other, interaction_id)["operation"] == "/theirs"
+
+
+HOSTILE = [
+    b"",
+    b"null",
+    b"[]",
+    b'"text"',
+    b"{",
+    b"\x00",
+    b"\xff\xfe{}",
+    b"\xef\xbb\xbf{}",
+    b"[" * 10_000,
+    b'{"a":' * 10_000 + b"1" + b"}" * 10_000,
+    b'{"events": NaN}',
+    b'{"events": 1e999}',
+    b'{"events": [' + b"9" * 5_000 + b"]}",
+    b'{"events": [{"durationMs": 1e999}]}',
+    b'{"events": [{"statusCode": ' + b"9" * 400 + b"}]}",
+    b'{"events": [{"operation": "\\ud800"}]}',
+    b'{"events": [{"operation": "\\u0000"}]}',
+    b'{"events": [], "events": []}',
+    b'{"events": ["' + b"x" * 1_000_000 + b'"]}',
+    b'{"' + b"k" * 1_000_000 + b'": 1}',
+    json.dumps({"events": [{"a": {"b": [[[[1]]]]}}]}).encode(),
+]
+
+
+@pytest.mark.parametrize("body", HOSTILE, ids=lambda body: repr(body[:24]))
+def test_hostile_bodies_are_refused_and_never_break_anything(
+    client: FlaskClient, company: Company, body: bytes
+) -> None:
+    for path, token in (
+        ("/api/v2/telemetry/batches", company.product_key),
+        ("/api/v2/outcomes", company.capability()),
+    ):
+        answer = client.post(path, data=body, headers=bearer(token))
+        assert answer.status_code in (400, 413, 422)
+        assert answer.json["error"]
+        assert len(answer.data) < 10_000
