@@ -89,8 +89,9 @@ class Supervisor:
 
     def _pass_on(self, name: str, process: "subprocess.Popen[str]") -> None:
         assert process.stdout is not None
-        for line in process.stdout:
-            self._say(name, line.rstrip("\n"))
+        with process.stdout:
+            for line in process.stdout:
+                self._say(name, line.rstrip("\n"))
 
     def _say(self, name: str, line: str) -> None:
         # Nobody may be reading any more.

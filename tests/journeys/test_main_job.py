@@ -1,0 +1,100 @@
+"""The loop that the service exists for, on a real product and a truthful agent."""
+
+import itertools
+import os
+import socket
+import subprocess
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+import requests
+
+from tests.conftest import ROOT
+from tests.journeys import agent
+from tests.journeys.stack import BIN, Stack, free_port, wait_until
+
+CALLS = 200
+
+
+@pytest.fixture
+def product_url(stack: Stack) -> Iterator[str]:
+    port = free_port()
+    environ = {
+        **os.environ,
+        "AGENT_FEEDBACK_KEY": stack.company.product_key,
+        "AGENT_FEEDBACK_URL": stack.url,
+        "PYTHONPATH": str(ROOT),
+        "PYTHONWARNINGS": "ignore",
+    }
+    command = [BIN / "gunicorn", "--bind", f"127.0.0.1:{port}", "--workers", "2", "--threads", "2"]
+    command += ["--no-control-socket", "--log-level", "warning", "tests.journeys.product:app"]
+    with subprocess.Popen(command, env=environ, cwd=ROOT) as process:
+        try:
+            wait_until(lambda: _is_open(port), 20)
+            yield f"http://127.0.0.1:{port}"
+        finally:
+            process.terminate()
+
+
+def _is_open(port: int) -> bool:
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0
+
+
+def test_two_hundred_calls_become_two_hundred_interactions_with_their_reviews(stack: Stack, product_url: str) -> None:
+    before = stack.value("SELECT count(*) FROM interactions")
+
+    def visit(job: tuple[int, agent.Task]) -> agent.Visit:
+        number, task = job
+        return agent.use(product_url, task, [stack.url], is_reviewing=number % 2 == 0)
+
+    jobs = list(enumerate(itertools.islice(agent.tasks(), CALLS)))
+    with ThreadPoolExecutor(4) as pool:
+        visits = list(pool.map(visit, jobs))
+    wait_until(lambda: stack.value("SELECT count(*) FROM interactions") == before + CALLS, 10)
+    wait_until(lambda: stack.value("SELECT count(*) FROM promotions") == 0, 10)
+    rows = {
+        str(row[0]): row[1:]
+        for row in stack.query(
+            "SELECT i.id, i.operation, i.surface, i.status_code, i.duration_ms, i.classification, i.confirmed_by, "
+            "i.session_ref, r.outcome FROM interactions i "
+            "LEFT JOIN reviews r ON r.environment_id = i.environment_id AND r.interaction_id = i.id"
+        )
+    }
+    assert len({visit.interaction_id for visit in visits}) == CALLS
+    for made in visits:
+        operation, surface, status, duration_ms, classification, confirmed_by, session_ref, outcome = rows[
+            made.interaction_id
+        ]
+        assert (operation, surface, status, outcome) == (made.operation, "http_json", made.status, made.outcome)
+        assert 0 < duration_ms < 10_000
+        assert session_ref == "visit-1"
+        expected = ("confirmed", "review") if made.outcome else ("unclassified", None)
+        assert (classification, confirmed_by) == expected
+    assert {made.outcome for made in visits} == {"success", "failure", None}
+    assert len({made.operation for made in visits}) >= 6
+
+
+def test_an_interaction_can_be_looked_at_from_the_command_line(stack: Stack, product_url: str) -> None:
+    task = next(agent.tasks())
+    made = agent.use(product_url, task, [stack.url], is_reviewing=True)
+
+    def shown() -> dict[str, object]:
+        answer: dict[str, object] = stack.flask(
+            "interaction", "show", made.interaction_id, "--environment", str(stack.company.environment_id)
+        )
+        return answer
+
+    wait_until(lambda: shown()["classification"] == "confirmed" and shown()["surface"] == "http_json", 10)
+    found = shown()
+    assert (found["operation"], found["confirmationMethod"]) == (made.operation, "review")
+    assert found["review"]["outcome"] == "success"  # type: ignore[index]
+    assert found["session"]["sessionRef"] == "visit-1"  # type: ignore[index]
+
+
+def test_the_product_is_the_same_apart_from_the_envelope(product_url: str) -> None:
+    for path, is_extended in (("/get", True), ("/html", False), ("/status/418", False), ("/bytes/64?seed=1", False)):
+        response = requests.get(product_url + path, timeout=10)
+        assert (b"_agentFeedback" in response.content) is is_extended
+        assert int(response.headers["Content-Length"]) == len(response.content)
