@@ -45,6 +45,10 @@ class Base(DeclarativeBase):
     metadata = MetaData(naming_convention=NAMING)
 
 
+class NoAnswer(psycopg2.OperationalError):
+    """The server took longer than the connection was patient."""
+
+
 class _Connection(psycopg2.extensions.connection):
     """A connection that knows how long its client waits for an answer."""
 
@@ -62,7 +66,7 @@ def _wait(connection: _Connection) -> None:
     while (state := connection.poll()) != psycopg2.extensions.POLL_OK:
         poll.register(connection.fileno(), select.POLLIN if state == psycopg2.extensions.POLL_READ else select.POLLOUT)
         if not poll.poll(max(0.0, deadline - time.monotonic()) * 1000):
-            raise psycopg2.OperationalError("the server did not answer in time")
+            raise NoAnswer("the server did not answer in time")
 
 
 class Database:
@@ -114,8 +118,9 @@ class Database:
         self.hot.dispose()
 
     def away(self, reason: BaseException) -> NoReturn:
-        """Remember that the database is away, and say so."""
-        self._away_until = time.monotonic() + AWAY_PAUSE_S
+        """Remember that the database is away, and say so. Who did not even ask does not prolong the pause."""
+        if time.monotonic() >= self._away_until:
+            self._away_until = time.monotonic() + AWAY_PAUSE_S
         raise DatabaseAway from reason
 
     def run_hot(self, statement: "HotStatement", parameters: Sequence[Any]) -> list[tuple[Any, ...]]:
@@ -133,7 +138,8 @@ class Database:
                 connection.invalidate(error)
                 # One dead connection means a restarted server, so the others are dead too.
                 self.hot.dispose()
-                if is_last_try:
+                # Who has waited in vain does not wait again.
+                if is_last_try or isinstance(error, NoAnswer):
                     self.away(error)
             finally:
                 connection.close()

@@ -1,0 +1,72 @@
+"""A client that sends telemetry and reviews, and remembers exactly what was answered with 2xx."""
+
+import threading
+import time
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+import requests
+
+from tests.factories import NOTE, Company, bearer, event
+
+
+@dataclass
+class Sender:
+    """Sends to one service; every answer is kept."""
+
+    url: str
+    company: Company
+    accepted_events: list[str] = field(default_factory=list)
+    accepted_reviews: dict[str, str] = field(default_factory=dict)
+    """Interaction to review id."""
+    statuses: list[tuple[str, int, float]] = field(default_factory=list)
+    """What, status (0 for no answer), seconds."""
+
+    def send_batch(self, size: int = 5) -> int:
+        """Send a batch of events; returns the status, 0 if there was no answer."""
+        told = [event() for _ in range(size)]
+        status = self._post("telemetry", "/api/v2/telemetry/batches", self.company.product_key, {"events": told})[0]
+        if status == 202:
+            self.accepted_events += [str(one["interactionId"]) for one in told]
+        return status
+
+    def send_review(self, interaction_id: str | None = None) -> int:
+        """Send a review; returns the status, 0 if there was no answer."""
+        interaction_id = interaction_id or str(uuid.uuid4())
+        body = {"outcome": "success", "note": NOTE}
+        status, answer = self._post("outcome", "/api/v2/outcomes", self.company.capability(interaction_id), body)
+        if status == 200:
+            self.accepted_reviews[interaction_id] = answer["review"]["id"]
+        return status
+
+    def _post(self, what: str, path: str, token: str, body: object) -> tuple[int, dict[str, dict[str, str]]]:
+        began = time.monotonic()
+        try:
+            answer = requests.post(self.url + path, json=body, headers=bearer(token), timeout=10)
+            status, content = answer.status_code, answer.json()
+        except (requests.RequestException, ValueError):
+            status, content = 0, {}
+        self.statuses.append((what, status, time.monotonic() - began))
+        return status, content
+
+    @contextmanager
+    def in_background(self) -> Iterator[None]:
+        """Send both kinds again and again while the block runs; reviews are for interactions just told of."""
+        is_over = threading.Event()
+
+        def run() -> None:
+            while not is_over.is_set():
+                self.send_batch()
+                self.send_review(self.accepted_events[-1] if self.accepted_events else None)
+
+        threads = [threading.Thread(target=run) for _ in range(3)]
+        for thread in threads:
+            thread.start()
+        try:
+            yield
+        finally:
+            is_over.set()
+            for thread in threads:
+                thread.join()

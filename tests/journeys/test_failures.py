@@ -1,0 +1,163 @@
+"""Whatever was answered with 2xx survives: a broker that is gone, processes killed at random, a database away."""
+
+import os
+import random
+import signal
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from tests.journeys.load import Sender
+from tests.journeys.stack import Stack, wait_until
+
+VISIBLE_WITHIN_S = 120
+"""After the broker or the workers are back; the sweep runs every minute."""
+
+
+@pytest.fixture
+def sender(stack: Stack) -> Iterator[Sender]:
+    made = Sender(stack.url, stack.company)
+    yield made
+    stack.supervisor.restart_dead()
+
+
+def assert_everything_arrives(stack: Stack, sender: Sender) -> None:
+    """Wait until all that was answered is visible, once, and every reviewed interaction is confirmed."""
+    wait_until(
+        lambda: (
+            stack.value("SELECT count(*) FROM telemetry_inbox") + stack.value("SELECT count(*) FROM promotions") == 0
+        ),
+        VISIBLE_WITHIN_S,
+    )
+    stored = stack.value("SELECT count(*) FROM interactions WHERE id = ANY(%s::uuid[])", sender.accepted_events)
+    assert stored == len(set(sender.accepted_events)) == len(sender.accepted_events)
+    reviews = stack.query(
+        "SELECT r.interaction_id, r.id, i.classification FROM reviews r JOIN interactions i "
+        "ON i.environment_id = r.environment_id AND i.id = r.interaction_id WHERE r.interaction_id = ANY(%s::uuid[])",
+        list(sender.accepted_reviews),
+    )
+    assert {str(interaction): str(review) for interaction, review, _ in reviews} == sender.accepted_reviews
+    assert {classification for _, _, classification in reviews} <= {"confirmed"}
+
+
+def test_visible_within_two_seconds(stack: Stack, sender: Sender) -> None:
+    for _ in range(3):
+        assert sender.send_batch() == 202
+        assert sender.send_review(sender.accepted_events[-1]) == 200
+        last = sender.accepted_events[-1]
+        confirmed = "SELECT 1 FROM interactions WHERE id = %s AND classification = 'confirmed'"
+        took = wait_until(lambda last=last, confirmed=confirmed: stack.query(confirmed, last), 10)
+        assert took < 2
+
+
+def test_without_a_broker_everything_is_accepted_quickly_and_visible_when_it_is_back(
+    stack: Stack, sender: Sender
+) -> None:
+    stack.valkey.stop(signal.SIGKILL)
+    try:
+        for _ in range(30):
+            assert sender.send_batch() == 202
+            assert sender.send_review(sender.accepted_events[-1]) == 200
+            time.sleep(0.05)
+        assert max(seconds for _, _, seconds in sender.statuses) < 0.5
+    finally:
+        stack.valkey.start()
+    # It came back empty; the doorbell rings again by itself, or the sweep finds the rows.
+    assert_everything_arrives(stack, sender)
+
+
+def test_a_frozen_broker_delays_nobody(stack: Stack, sender: Sender) -> None:
+    assert stack.valkey.process
+    stack.valkey.process.send_signal(signal.SIGSTOP)
+    try:
+        for _ in range(20):
+            assert sender.send_batch() == 202
+            assert sender.send_review() == 200
+            time.sleep(0.1)
+        assert max(seconds for _, _, seconds in sender.statuses) < 0.5
+    finally:
+        stack.valkey.process.send_signal(signal.SIGCONT)
+    assert_everything_arrives(stack, sender)
+
+
+def test_killing_processes_at_random_during_load_loses_and_doubles_nothing(stack: Stack, sender: Sender) -> None:
+    chance = random.Random(20261121)
+    with sender.in_background():
+        for _ in range(10):
+            time.sleep(chance.uniform(0.2, 1.2))
+            stack.kill(chance.choice(["web", "web", "worker", "beat"]))
+            time.sleep(chance.uniform(0.0, 0.5))
+            stack.supervisor.restart_dead()
+        stack.wait_until_web_answers()
+        time.sleep(1)
+    assert len(sender.accepted_events) > 100
+    assert len(sender.accepted_reviews) > 20
+    assert_everything_arrives(stack, sender)
+
+
+def test_a_database_that_is_away_is_503_within_two_seconds_and_back_without_a_restart(
+    stack: Stack, sender: Sender
+) -> None:
+    web = stack.supervisor.processes["web"].pid
+    sender.send_batch()
+    stack.postgres.stop(signal.SIGQUIT)
+    try:
+        for _ in range(8):
+            assert sender.send_batch() == 503
+            assert sender.send_review() == 503
+        assert max(seconds for _, _, seconds in sender.statuses[1:]) < 2
+    finally:
+        stack.postgres.start()
+    wait_until(lambda: sender.send_batch() == 202 and sender.send_review() == 200, 10)
+    assert stack.supervisor.processes["web"].pid == web
+    assert_everything_arrives(stack, sender)
+
+
+def test_a_frozen_database_is_503_within_two_seconds(stack: Stack, sender: Sender) -> None:
+    backends = [row[0] for row in stack.query("SELECT pid FROM pg_stat_activity WHERE backend_type = 'client backend'")]
+    assert stack.postgres.process
+    frozen = [stack.postgres.process.pid, *backends]
+    _signal_all(frozen, signal.SIGSTOP)
+    try:
+        for _ in range(3):
+            assert sender.send_review() == 503
+            assert sender.send_batch() == 503
+        assert max(seconds for _, _, seconds in sender.statuses) < 2
+    finally:
+        _signal_all(frozen, signal.SIGCONT)
+    wait_until(lambda: sender.send_batch() == 202, 10)
+    assert_everything_arrives(stack, sender)
+
+
+def _signal_all(processes: list[int], how: signal.Signals) -> None:
+    for process in processes:
+        try:
+            os.kill(process, how)
+        except ProcessLookupError:
+            continue
+
+
+def test_a_revoked_key_is_refused_within_a_second_by_every_process(stack: Stack, sender: Sender) -> None:
+    made = stack.flask("key", "create", "--environment", str(stack.company.environment_id), "--kind", "product")
+    temporary = Sender(stack.url, type(stack.company)(**{**stack.company.__dict__, "product_key": made["key"]}))
+    assert {temporary.send_batch() for _ in range(10)} == {202}
+    assert {temporary.send_review() for _ in range(10)} == {200}
+    stack.flask("key", "revoke", made["keyId"])
+    time.sleep(1)
+    assert {temporary.send_batch() for _ in range(10)} == {401}
+    assert {temporary.send_review() for _ in range(10)} == {401}
+
+
+def test_logs_are_json_lines_without_content(stack: Stack, sender: Sender) -> None:
+    secret = "an-unmistakable-customer-reference"
+    sender._post("", "/api/v2/telemetry/batches", sender.company.product_key, {"events": [{"customerRef": secret}]})
+    sender._post("", f"/{secret}", secret, {"note": secret})
+    sender.send_review()
+    log = stack.log.read_text()
+    assert secret not in log
+    assert sender.company.product_key not in log
+    assert "afr2_" not in log
+    web = [line.partition("| ")[2] for line in log.splitlines() if line.startswith("web")]
+    assert web
+    assert all(line.startswith("{") for line in web if '"logger":"agent_feedback.access"' in line)
