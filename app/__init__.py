@@ -7,7 +7,7 @@ from flask_swagger_ui import get_swaggerui_blueprint
 from app import cli
 from app.blueprints import DOORS, PAGES
 from app.core import database, jobs, requests
-from app.core.api import Api, install_guards
+from app.core.api import Api
 from app.core.database import Base
 from app.health.service import MIGRATIONS
 from app.products import known_keys
@@ -25,7 +25,7 @@ def create_app(settings: Settings, *, patience_s: float = WEB_PATIENCE_S) -> Fla
     """Build the service: wiring only."""
     check_itself()
     requests.install_logging(settings.log_level)
-    app = Flask(__name__, static_folder=None)
+    app = requests.Service(__name__, static_folder=None)
     app.config.update(
         API_TITLE="Agent Feedback",
         API_VERSION=VERSION,
@@ -38,7 +38,6 @@ def create_app(settings: Settings, *, patience_s: float = WEB_PATIENCE_S) -> Fla
     jobs.install(app, settings)
     known_keys.install(app, settings)
     requests.install(app)
-    install_guards(app)
     api = Api(app, payload_guard=refuse_forbidden_keys)
     for door in DOORS:
         api.open_door(door)

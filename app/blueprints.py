@@ -1,6 +1,6 @@
 """The board in the lobby: every door of the house, where it hangs, and who may come in."""
 
-from app.core.api import Door
+from app.core.doors import Door
 from app.dashboard.routes import blp as dashboard
 from app.discovery.routes import sdk, well_known
 from app.health.routes import blp as health

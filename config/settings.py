@@ -102,7 +102,7 @@ class Settings:
     log_level: str
     data_dir: Path
     pool_size: int
-    """Connections in each of the two database pools of a process; as many as the process has threads."""
+    """Connections in the pool of a process; as many as it has threads, each of which has a hot one besides."""
 
     @property
     def is_development(self) -> bool:

@@ -3,7 +3,6 @@
 import functools
 from collections.abc import Callable, Sequence
 from copy import deepcopy
-from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any
 
@@ -16,9 +15,10 @@ from werkzeug.exceptions import HTTPException, RequestEntityTooLarge
 
 from app.core.database import transaction
 from app.core.decoder import BodyDecoder, PayloadGuard
+from app.core.doors import Door, Guard
 from app.core.encoder import body_encoder
 from app.core.errors import Refusal, Unauthorized
-from app.core.requests import refuse
+from app.core.requests import JSON_HEADERS, refuse
 from app.core.schema import Many, One, Schema
 
 AGENT_BODY_BYTES = 64 * 1024
@@ -27,38 +27,10 @@ BATCH_BODY_BYTES = 1024 * 1024
 PRIVATE = "private, no-store"
 """Answers to a credential hold tokens, reviews and context; no cache may keep them."""
 
-PREFLIGHT_HEADERS = {
-    "Access-Control-Allow-Methods": "GET, POST, OPTIONS",
-    "Access-Control-Allow-Headers": "Authorization, Content-Type",
-    "Access-Control-Max-Age": "7200",
-}
-
-
-@dataclass(frozen=True, slots=True)
-class Guard:
-    """Who may come in: `admit` raises `Unauthorized` unless the caller may; `credential` documents what it takes."""
-
-    name: str
-    admit: Callable[[], None]
-    credential: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Door:
-    """One blueprint, where it hangs, and who may come in."""
-
-    blueprint: "Blueprint"
-    prefix: str
-    guard: Guard
-    is_open_to_browsers: bool = False
-    """Whether scripts of any origin may call it; never together with cookies."""
-
 
 def private_json(body: bytes, status: int) -> Response:
     """Make the answer to a credential."""
-    answer = Response(body, status, mimetype="application/json")
-    answer.headers["Cache-Control"] = PRIVATE
-    return answer
+    return Response(body, status, {**JSON_HEADERS, "Cache-Control": PRIVATE})
 
 
 class Blueprint(SmorestBlueprint):  # type: ignore[misc]
@@ -187,6 +159,7 @@ class Api(SmorestApi):  # type: ignore[misc]
 
     def open_door(self, door: Door) -> None:
         """Register a blueprint under its prefix and guard."""
+        assert isinstance(door.blueprint, Blueprint)
         door.blueprint.guard = door.guard
         if door.guard.credential:
             self.spec.components.security_schemes.setdefault(
@@ -205,27 +178,3 @@ def _describe_nesting(converter: Any, field: Any, **_: Any) -> dict[str, Any]:
         items = converter.resolve_nested_schema(inner) if isinstance(inner, Schema) else converter.field2property(inner)
         return {"type": "array", "items": items}
     return {}
-
-
-def install_guards(app: Flask) -> None:
-    """Let nobody past a door without its guard; add what browsers and caches must know."""
-
-    @app.before_request
-    def admit() -> None:
-        door = _door()
-        if door is not None and request.method != "OPTIONS":
-            door.guard.admit()
-
-    @app.after_request
-    def tell_browsers(response: Response) -> Response:
-        door = _door()
-        if door is not None and door.is_open_to_browsers:
-            response.headers["Access-Control-Allow-Origin"] = "*"
-            response.headers["Access-Control-Expose-Headers"] = "X-Request-Id, Retry-After"
-            if request.method == "OPTIONS":
-                response.headers.update(PREFLIGHT_HEADERS)
-        return response
-
-    def _door() -> Door | None:
-        doors: dict[str, Door] = app.extensions["doors"]
-        return doors.get(request.blueprint or "")

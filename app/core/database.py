@@ -1,12 +1,13 @@
-"""The database: two pools, one commit place, and statements that are prepared once per connection.
+"""The database: one commit place, and hot statements that are prepared once per connection.
 
-The session pool serves everything that may read and think; the autocommit pool serves the hot statements, each of
-which is a whole transaction by itself. No wait is endless: the server cancels statements and lock waits, and the
-client gives up on a server that has stopped answering.
+A pool of sessions serves everything that may read and think. The hot statements, each of which is a whole transaction
+by itself, have a connection of every thread's own. No wait is endless: the server cancels statements and lock waits,
+and the client gives up on a server that has stopped answering.
 """
 
 import contextlib
 import select
+import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextvars import ContextVar
@@ -15,7 +16,8 @@ from typing import Any, NoReturn
 import psycopg2
 import psycopg2.extensions
 from flask import Flask, current_app
-from sqlalchemy import Engine, MetaData, create_engine, event, exc
+from psycopg2.extras import register_uuid
+from sqlalchemy import MetaData, create_engine, exc
 from sqlalchemy.orm import DeclarativeBase, Session
 
 from app.core.errors import DatabaseAway
@@ -75,47 +77,42 @@ class Database:
     def __init__(self, settings: Settings, *, patience_s: float) -> None:
         psycopg2.extensions.set_wait_callback(_wait)
         self._away_until = 0.0
-        self.sessions = self._engine(settings, patience_s, pool_pre_ping=True)
-        self.hot = self._engine(settings, HOT_PATIENCE_S, isolation_level="AUTOCOMMIT")
-
-    def _engine(self, settings: Settings, patience_s: float, **options: Any) -> Engine:
-        engine = create_engine(
+        self._hot = threading.local()
+        # What a statement was given may be somebody's words; no error or log may hold it.
+        self.sessions = create_engine(
             settings.database_url,
             pool_size=settings.pool_size,
             max_overflow=0,
             pool_timeout=CONNECT_PATIENCE_S,
             pool_use_lifo=True,
-            # What a statement was given may be somebody's words; no error or log may hold it.
+            pool_pre_ping=True,
             hide_parameters=True,
             executemany_mode="values_plus_batch",
-            connect_args={"connection_factory": _Connection, "application_name": "agent-feedback"},
-            **options,
+            creator=lambda: self._connect(patience_s),
         )
+        self._arguments = self.sessions.dialect.create_connect_args(self.sessions.url)[1]
 
-        @event.listens_for(engine, "do_connect")
-        def refuse_while_away(*_: Any) -> None:
-            if time.monotonic() < self._away_until:
-                raise psycopg2.OperationalError("the database was away a moment ago")
-
-        @event.listens_for(engine, "connect")
-        def set_limits(connection: _Connection, _: Any) -> None:
-            connection.patience_s = patience_s
-            # The server stops first, so that the client hears a reason instead of losing its connection.
-            timeout_ms = int(patience_s * 1000 * 0.9)
-            with connection.cursor() as cursor:
-                cursor.execute(
-                    f"SET statement_timeout = {timeout_ms}; SET lock_timeout = {timeout_ms};"
-                    "SET idle_in_transaction_session_timeout = '60s'; SET timezone = 'UTC'"
-                )
-            if not connection.autocommit:
-                connection.commit()
-
-        return engine
+    def _connect(self, patience_s: float) -> _Connection:
+        if time.monotonic() < self._away_until:
+            raise psycopg2.OperationalError("the database was away a moment ago")
+        connection = psycopg2.connect(
+            **self._arguments, connection_factory=_Connection, application_name="agent-feedback"
+        )
+        connection.patience_s = patience_s
+        # The server stops first, so that the client hears a reason instead of losing its connection.
+        timeout_ms = int(patience_s * 1000 * 0.9)
+        with connection.cursor() as cursor:
+            cursor.execute(
+                f"SET statement_timeout = {timeout_ms}; SET lock_timeout = {timeout_ms};"
+                "SET idle_in_transaction_session_timeout = '60s'; SET timezone = 'UTC'"
+            )
+        connection.commit()
+        return connection
 
     def dispose(self) -> None:
-        """Close every pooled connection; the next one is fresh."""
+        """Close the pooled connections and this thread's own."""
         self.sessions.dispose()
-        self.hot.dispose()
+        self._drop_hot()
 
     def away(self, reason: BaseException) -> NoReturn:
         """Remember that the database is away, and say so. Who did not even ask does not prolong the pause."""
@@ -124,26 +121,63 @@ class Database:
         raise DatabaseAway from reason
 
     def run_hot(self, statement: "HotStatement", parameters: Sequence[Any]) -> list[tuple[Any, ...]]:
-        """Run a hot statement; once more if the pooled connection turns out to be dead."""
+        """Run a hot statement; once more if this thread's connection turns out to be dead."""
         for is_last_try in (False, True):
             try:
-                connection = self.hot.raw_connection()
-            except (*_AWAY, exc.TimeoutError) as error:
+                hot = getattr(self._hot, "connection", None) or self._open_hot()
+            except _AWAY as error:
                 self.away(error)
             try:
-                return statement.run_on(connection, parameters)
-            except (psycopg2.OperationalError, psycopg2.InterfaceError) as error:
-                if not getattr(connection.dbapi_connection, "closed", True):
+                return hot.run(statement, parameters)
+            except _AWAY as error:
+                if not hot.is_dead:
                     raise
-                connection.invalidate(error)
-                # One dead connection means a restarted server, so the others are dead too.
-                self.hot.dispose()
+                self._drop_hot()
                 # Who has waited in vain does not wait again.
                 if is_last_try or isinstance(error, NoAnswer):
                     self.away(error)
-            finally:
-                connection.close()
         raise AssertionError("unreachable")
+
+    def _open_hot(self) -> "_HotConnection":
+        hot: _HotConnection = _HotConnection(self._connect(HOT_PATIENCE_S))
+        self._hot.connection = hot
+        return hot
+
+    def _drop_hot(self) -> None:
+        hot: _HotConnection | None = getattr(self._hot, "connection", None)
+        if hot is not None:
+            hot.close()
+            self._hot.connection = None
+
+
+class _HotConnection:
+    """One thread's connection in autocommit, and the statements it has seen."""
+
+    def __init__(self, connection: _Connection) -> None:
+        connection.autocommit = True
+        register_uuid(conn_or_curs=connection)  # type: ignore[no-untyped-call]
+        self._connection = connection
+        self._cursor = connection.cursor()
+        self._prepared: set[str] = set()
+
+    @property
+    def is_dead(self) -> bool:
+        """Whether the connection is lost."""
+        return self._connection.closed != 0
+
+    def run(self, statement: "HotStatement", parameters: Sequence[Any]) -> list[tuple[Any, ...]]:
+        """Run a statement, preparing it if this connection has not seen it."""
+        cursor = self._cursor
+        if statement.name not in self._prepared:
+            cursor.execute(statement.prepare)
+            self._prepared.add(statement.name)
+        cursor.execute(statement.execute, parameters)
+        return cursor.fetchall() if cursor.description else []
+
+    def close(self) -> None:
+        """Close it, whatever state it is in."""
+        with contextlib.suppress(psycopg2.Error):
+            self._connection.close()
 
 
 class HotStatement:
@@ -153,25 +187,14 @@ class HotStatement:
     """
 
     def __init__(self, name: str, types: Sequence[str], sql: str) -> None:
-        self._name = name
         taken, given = ", ".join(types), ", ".join(["%s"] * len(types))
-        self._prepare = f"PREPARE {name} {f'({taken})' if types else ''} AS {sql}"
-        self._execute = f"EXECUTE {name} {f'({given})' if types else ''}"
+        self.name = name
+        self.prepare = f"PREPARE {name} {f'({taken})' if types else ''} AS {sql}"
+        self.execute = f"EXECUTE {name} {f'({given})' if types else ''}"
 
     def run(self, *parameters: Any) -> list[tuple[Any, ...]]:
         """Run with these parameters and return the rows."""
         return database().run_hot(self, parameters)
-
-    def run_on(self, connection: Any, parameters: Sequence[Any]) -> list[tuple[Any, ...]]:
-        """Run on a pooled connection, preparing the statement if this connection has not seen it."""
-        cursor = connection.cursor()
-        if self._name not in connection.info:
-            cursor.execute(self._prepare)
-            connection.info[self._name] = True
-        cursor.execute(self._execute, parameters)
-        rows: list[tuple[Any, ...]] = cursor.fetchall() if cursor.description else []
-        cursor.close()
-        return rows
 
 
 class _Unit:

@@ -61,9 +61,10 @@ class Doorbell:
 
     def ring(self, job: Job) -> None:
         """Note that a job has work."""
+        # Without the lock: a job that is still noted here is rung after this moment.
+        if job in self._noted:
+            return
         with self._news:
-            if job in self._noted:
-                return
             self._noted.add(job)
             if self._thread is None or not self._thread.is_alive():
                 # Started on first use, so that a process that was forked has a thread of its own.

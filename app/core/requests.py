@@ -1,23 +1,36 @@
 """What surrounds every request: its id, its log line, and the shape of its refusal."""
 
 import logging
+import os
 import re
 import time
 import traceback
 import uuid
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
 from typing import Any
 
 import psycopg2
-from flask import Flask, Response, g, request
+from flask import Flask, Request, Response, g, request
 from sqlalchemy import exc
 from werkzeug.exceptions import HTTPException
 
 from app.core import json
+from app.core.doors import Door
 from app.core.errors import DatabaseAway, Refusal
 
 _SAFE_REQUEST_ID = re.compile(r"[A-Za-z0-9_.-]{8,64}\Z")
 _DATABASE_ERRORS = (psycopg2.OperationalError, psycopg2.InterfaceError, exc.OperationalError, exc.TimeoutError)
+
+STANDARD_ERROR = 2
+
+JSON_HEADERS = {"Content-Type": "application/json"}
+
+PREFLIGHT_HEADERS = {
+    "Access-Control-Allow-Methods": "GET, POST, OPTIONS",
+    "Access-Control-Allow-Headers": "Authorization, Content-Type",
+    "Access-Control-Max-Age": "7200",
+}
 
 access = logging.getLogger("agent_feedback.access")
 logger = logging.getLogger("agent_feedback")
@@ -57,35 +70,64 @@ def install_logging(level: str) -> None:
     logging.getLogger("werkzeug").setLevel(logging.WARNING)
 
 
+class Service(Flask):
+    """A Flask app whose views are all plain functions, which saves asking each of them."""
+
+    def ensure_sync(self, func: Callable[..., Any]) -> Callable[..., Any]:
+        """Return a function as it is."""
+        return func
+
+
 def install(app: Flask) -> None:
-    """Give every request an id and a log line, and every refusal the one error body."""
+    """Give every request an id, its guard and a log line, and every refusal the one error body.
+
+    One function before and one after each request: on the hot paths every call counts.
+    """
+    doors: dict[str | None, Door] = app.extensions.setdefault("doors", {})
 
     @app.before_request
     def begin() -> None:
-        g.began = time.perf_counter()
-        given = request.headers.get("X-Request-Id", "")
-        g.request_id = given if _SAFE_REQUEST_ID.match(given) else uuid.uuid4().hex
+        state, asked = g._get_current_object(), request._get_current_object()  # type: ignore[attr-defined]
+        state.began = time.perf_counter()
+        given = asked.headers.get("X-Request-Id")
+        state.request_id = given if given and _SAFE_REQUEST_ID.match(given) else uuid.uuid4().hex
+        state.door = doors.get(asked.blueprint)
+        if state.door is not None and asked.method != "OPTIONS":
+            state.door.guard.admit()
 
     @app.after_request
-    def end(response: Response) -> Response:
-        response.headers["X-Request-Id"] = g.request_id
-        rule = request.url_rule
-        access.log(
-            # The platform asks for our health every few seconds; that is news only when it is bad.
-            logging.DEBUG if request.blueprint == "health" and response.status_code < 500 else logging.INFO,
-            "request",
-            extra={
-                "requestId": g.request_id,
-                "method": request.method,
-                # The rule, not the path: a path may hold anything that somebody typed.
-                "route": rule.rule if rule else None,
-                "status": response.status_code,
-                "durationMs": round((time.perf_counter() - g.began) * 1000, 2),
-            },
-        )
+    def finish(response: Response) -> Response:
+        state, asked = g._get_current_object(), request._get_current_object()  # type: ignore[attr-defined]
+        response.headers["X-Request-Id"] = state.request_id
+        if state.door is not None and state.door.is_open_to_browsers:
+            response.headers["Access-Control-Allow-Origin"] = "*"
+            response.headers["Access-Control-Expose-Headers"] = "X-Request-Id, Retry-After"
+            if asked.method == "OPTIONS":
+                response.headers.update(PREFLIGHT_HEADERS)
+        _log_access(asked, response, state.request_id, time.perf_counter() - state.began)
         return response
 
     app.register_error_handler(Exception, refuse)
+
+
+def _log_access(asked: Request, response: Response, request_id: str, seconds: float) -> None:
+    """Write the request's line, past the logging library: it would cost more than the rest of this file."""
+    # The platform asks for our health every few seconds; that is news only when it is bad.
+    if not access.isEnabledFor(logging.INFO) or (asked.blueprint == "health" and response.status_code < 500):
+        return
+    line = {
+        "at": datetime.now(UTC),
+        "level": "info",
+        "logger": access.name,
+        "message": "request",
+        "requestId": request_id,
+        "method": asked.method,
+        # The rule, not the path: a path may hold anything that somebody typed.
+        "route": asked.url_rule.rule if asked.url_rule else None,
+        "status": response.status_code,
+        "durationMs": round(seconds * 1000, 2),
+    }
+    os.write(STANDARD_ERROR, json.dumps(line) + b"\n")
 
 
 _SENTENCES = {
@@ -124,7 +166,4 @@ def _refuse_plainly(error: HTTPException) -> Response:
 
 
 def _answer(body: dict[str, Any], status: int, headers: Mapping[str, str]) -> Response:
-    response = Response(json.dumps(body), status, mimetype="application/json")
-    response.headers["Cache-Control"] = "no-store"
-    response.headers.update(headers)
-    return response
+    return Response(json.dumps(body), status, {**JSON_HEADERS, "Cache-Control": "no-store", **headers})

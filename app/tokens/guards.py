@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from flask import g, request
 
 from app.core import clock
-from app.core.api import Guard
+from app.core.doors import Guard
 from app.core.errors import Unauthorized
 from app.products import keys
 from app.products.known_keys import CallingEnvironment, KnownKey, known_keys
@@ -57,10 +57,11 @@ def _admit_capability() -> None:
         key = known_keys().find(presented.key_id)
         if key is None or key.signing_secret is None or not key.is_valid(clock.now()):
             raise Unauthorized
-        g.capability = capability.verify(presented, key.signing_secret, time.time())
+        verified = capability.verify(presented, key.signing_secret, time.time())
     except BadCapability:
         raise Unauthorized from None
-    g.environment = key.environment
+    state = g._get_current_object()
+    state.capability, state.environment = verified, key.environment
 
 
 def _key(kinds: Sequence[KeyKind]) -> KnownKey:

@@ -1,0 +1,26 @@
+"""Doors: one for each blueprint, with the guard that stands at it."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from flask import Blueprint
+
+
+@dataclass(frozen=True, slots=True)
+class Guard:
+    """Who may come in: `admit` raises `Unauthorized` unless the caller may; `credential` documents what it takes."""
+
+    name: str
+    admit: Callable[[], None]
+    credential: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Door:
+    """One blueprint, where it hangs, and who may come in."""
+
+    blueprint: Blueprint
+    prefix: str
+    guard: Guard
+    is_open_to_browsers: bool = False
+    """Whether scripts of any origin may call it; never together with cookies."""

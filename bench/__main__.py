@@ -1,0 +1,100 @@
+"""Measure, and print the table of `bench/README.md`."""
+
+import argparse
+import tempfile
+import time
+import uuid
+from pathlib import Path
+
+from bench.load import Measured, request, send
+from bench.measure import bare_flask, cpu_s, raw_insert, service_cpu_s
+from tests.factories import NOTE, event
+from tests.journeys.stack import Stack, running_stack, wait_until
+
+ONE_CLIENT = 3_000
+MANY_CLIENTS = 12_000
+CLIENTS = 16
+BATCHES = 1_000
+BATCH = 100
+
+
+def main() -> None:
+    """Measure everything in one run."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--rounds", type=int, default=3, help="the middle one of so many counts")
+    rounds = parser.parse_args().rounds
+    with tempfile.TemporaryDirectory() as folder, running_stack(Path(folder)) as stack, bare_flask(stack) as bare:
+        lines = [_round(stack, *bare) for _ in range(rounds)]
+    print(f"\n{'':<74}{'limit':>12}{'measured':>12}{'ratio':>8}{'target':>8}")
+    for entries in zip(*lines, strict=True):
+        name, limit, measured, ratio, unit, target = sorted(entries, key=lambda entry: entry[3])[rounds // 2]
+        print(f"{name:<74}{limit:>9.1f} {unit:<2}{measured:>9.1f} {unit:<2}{ratio:>8.2f}{target:>8}")
+
+
+Line = tuple[str, float, float, float, str, str]
+
+
+def _line(name: str, limit: float, measured: float, unit: str, target: str) -> Line:
+    return name, limit, measured, measured / limit, unit, target
+
+
+def _round(stack: Stack, bare_url: str, bare_pid: int) -> list[Line]:
+    empty = [request(bare_url, "/", None, {"outcome": "success", "note": NOTE})]
+    outcomes = "/api/v2/outcomes"
+    send(bare_url, empty * 200, 1, 200)
+    bare_one = send(bare_url, empty * ONE_CLIENT, 1, 200)
+    _outcomes(stack, 200, 1)
+    one = _outcomes(stack, ONE_CLIENT, 1)[0]
+    before = cpu_s(bare_pid)
+    bare_many = send(bare_url, empty * MANY_CLIENTS, CLIENTS, 200)
+    bare_cpu = (cpu_s(bare_pid) - before) / MANY_CLIENTS * 1e6
+    many, outcome_cpu = _outcomes(stack, MANY_CLIENTS, CLIENTS)
+    rows_s, row_cpu = raw_insert(stack, BATCHES * BATCH, writers=2)
+    told, event_cpu = _telemetry(stack)
+    events_s = BATCHES * BATCH / told.seconds
+    print(f"{outcomes}: {many.count / many.seconds:.0f} a second, bare {bare_many.count / bare_many.seconds:.0f}", flush=True)
+    return [
+        _line("outcome p50, one client / empty Flask endpoint", bare_one.p50_ms * 1e3, one.p50_ms * 1e3, "us", "<=2.0"),
+        _line("outcome processor time, 16 clients / empty Flask endpoint", bare_cpu, outcome_cpu, "us", "<=2.2"),
+        _line("telemetry, accept + persist: processor time an event / raw row", row_cpu, event_cpu, "us", "<=1.0"),
+        _line("telemetry events accepted over HTTP / raw rows, 16 clients / 2 writers", rows_s, events_s, "/s", ">=1.0"),
+    ]
+
+
+def _outcomes(stack: Stack, number: int, clients: int) -> tuple[Measured, float]:
+    body = {"outcome": "success", "note": NOTE}
+    requests = [request(stack.url, "/api/v2/outcomes", stack.company.capability(), body) for _ in range(number)]
+    before = service_cpu_s(stack)
+    measured = send(stack.url, requests, clients, 200)
+    wait_until(lambda: stack.value("SELECT count(*) FROM promotions") == 0, 60)
+    return measured, (service_cpu_s(stack) - before) / number * 1e6
+
+
+def _telemetry(stack: Stack) -> tuple[Measured, float]:
+    requests = [
+        request(stack.url, "/api/v2/telemetry/batches", stack.company.product_key, {"events": _events()})
+        for _ in range(BATCHES)
+    ]
+    before = service_cpu_s(stack)
+    measured = send(stack.url, requests, CLIENTS, 202)
+    wait_until(lambda: stack.value("SELECT count(*) FROM telemetry_inbox") == 0, 120)
+    time.sleep(0.5)
+    return measured, (service_cpu_s(stack) - before) / BATCHES / BATCH * 1e6
+
+
+def _events() -> list[dict[str, object]]:
+    return [
+        event(
+            operation=f"/orders/:id/{n % 20}",
+            statusCode=200,
+            durationMs=12.5,
+            customerRef=f"account_{uuid.uuid4().int % 500}",
+            sessionRef=f"visit_{uuid.uuid4().int % 1000}",
+            sessionSource="customer",
+        )
+        for n in range(BATCH)
+    ]
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,92 @@
+"""A load generator that costs little itself: ready-made requests over kept connections, one process a run."""
+
+import json
+import socket
+import statistics
+import sys
+import threading
+import time
+from collections.abc import Sequence
+from multiprocessing import get_context
+from typing import NamedTuple
+from urllib.parse import urlsplit
+
+
+class Measured(NamedTuple):
+    """What one run showed."""
+
+    seconds: float
+    p50_ms: float
+    p99_ms: float
+    count: int
+
+
+def request(url: str, path: str, token: str | None, body: object) -> bytes:
+    """Return the bytes of a POST."""
+    content = json.dumps(body).encode()
+    head = f"POST {path} HTTP/1.1\r\nHost: {urlsplit(url).netloc}\r\nContent-Length: {len(content)}\r\n"
+    if token:
+        head += f"Authorization: Bearer {token}\r\n"
+    return head.encode() + b"Content-Type: application/json\r\n\r\n" + content
+
+
+def send(url: str, requests: Sequence[bytes], clients: int, expected: int) -> Measured:
+    """Send the requests over this many connections and measure; every answer must have the expected status."""
+    context = get_context("fork")
+    receiver, sender = context.Pipe(duplex=False)
+    process = context.Process(target=_run, args=(sender, url, requests, clients, expected))
+    process.start()
+    sender.close()
+    try:
+        seconds, latencies = receiver.recv()
+    except EOFError:
+        raise SystemExit("a request of the benchmark was not answered as expected") from None
+    process.join()
+    ordered = sorted(latencies)
+    return Measured(seconds, statistics.median(ordered) * 1e3, ordered[int(len(ordered) * 0.99)] * 1e3, len(ordered))
+
+
+def _run(sender, url, requests, clients, expected):  # type: ignore[no-untyped-def]
+    latencies: list[float] = []
+    failures: list[str] = []
+    began = time.perf_counter()
+    threads = [
+        threading.Thread(target=_client, args=(url, requests[number::clients], expected, latencies, failures))
+        for number in range(clients)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    if failures:
+        print(failures[0], file=sys.stderr)
+        sys.exit(1)
+    sender.send((time.perf_counter() - began, latencies))
+
+
+def _client(url, requests, expected, latencies, failures):  # type: ignore[no-untyped-def]
+    parts = urlsplit(url)
+    wanted = f" {expected} ".encode()
+    with socket.create_connection((parts.hostname, parts.port), timeout=30) as connection:
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        for one in requests:
+            began = time.perf_counter()
+            connection.sendall(one)
+            answer = _read(connection)
+            latencies.append(time.perf_counter() - began)
+            if wanted not in answer[:20]:
+                failures.append(answer[:300].decode(errors="replace"))
+                return
+
+
+def _read(connection: socket.socket) -> bytes:
+    answer = connection.recv(65536)
+    while b"\r\n\r\n" not in answer:
+        answer += connection.recv(65536)
+    head, _, body = answer.partition(b"\r\n\r\n")
+    low = head.lower()
+    start = low.index(b"content-length:") + 15
+    length = int(low[start:].split(b"\r\n", 1)[0])
+    while len(body) < length:
+        body += connection.recv(65536)
+    return head
