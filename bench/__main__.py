@@ -1,9 +1,9 @@
 """Measure, and print the table of `bench/README.md`."""
 
 import argparse
+import random
 import tempfile
 import time
-import uuid
 from pathlib import Path
 
 from bench.load import Measured, request, send
@@ -52,12 +52,17 @@ def _round(stack: Stack, bare_url: str, bare_pid: int) -> list[Line]:
     rows_s, row_cpu = raw_insert(stack, BATCHES * BATCH, writers=2)
     told, event_cpu = _telemetry(stack)
     events_s = BATCHES * BATCH / told.seconds
-    print(f"{outcomes}: {many.count / many.seconds:.0f} a second, bare {bare_many.count / bare_many.seconds:.0f}", flush=True)
+    print(
+        f"{outcomes}: {many.count / many.seconds:.0f} a second, bare {bare_many.count / bare_many.seconds:.0f}",
+        flush=True,
+    )
     return [
         _line("outcome p50, one client / empty Flask endpoint", bare_one.p50_ms * 1e3, one.p50_ms * 1e3, "us", "<=2.0"),
         _line("outcome processor time, 16 clients / empty Flask endpoint", bare_cpu, outcome_cpu, "us", "<=2.2"),
         _line("telemetry, accept + persist: processor time an event / raw row", row_cpu, event_cpu, "us", "<=1.0"),
-        _line("telemetry events accepted over HTTP / raw rows, 16 clients / 2 writers", rows_s, events_s, "/s", ">=1.0"),
+        _line(
+            "telemetry events accepted over HTTP / raw rows, 16 clients / 2 writers", rows_s, events_s, "/s", ">=1.0"
+        ),
     ]
 
 
@@ -83,16 +88,17 @@ def _telemetry(stack: Stack) -> tuple[Measured, float]:
 
 
 def _events() -> list[dict[str, object]]:
+    """Return a batch: a thousand visits by five hundred customers, some twenty interactions each."""
     return [
         event(
             operation=f"/orders/:id/{n % 20}",
             statusCode=200,
             durationMs=12.5,
-            customerRef=f"account_{uuid.uuid4().int % 500}",
-            sessionRef=f"visit_{uuid.uuid4().int % 1000}",
+            customerRef=f"account_{visit % 500}",
+            sessionRef=f"visit_{visit}",
             sessionSource="customer",
         )
-        for n in range(BATCH)
+        for n, visit in enumerate(random.choices(range(1000), k=BATCH))
     ]
 
 

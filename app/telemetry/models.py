@@ -3,7 +3,7 @@
 import uuid
 from datetime import datetime
 
-from sqlalchemy import BigInteger, DateTime, Identity, Integer, LargeBinary
+from sqlalchemy import BigInteger, DateTime, Identity, Integer, Text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.core.database import Base
@@ -17,6 +17,6 @@ class WaitingBatch(Base):
     environment_id: Mapped[uuid.UUID] = mapped_column(primary_key=True)
     id: Mapped[int] = mapped_column(BigInteger, Identity(always=True), primary_key=True)
     received_at: Mapped[datetime] = mapped_column(DateTime(timezone=True))
-    events: Mapped[bytes] = mapped_column(LargeBinary)
+    events: Mapped[str] = mapped_column(Text)
     event_count: Mapped[int] = mapped_column(Integer)
     parked_at: Mapped[datetime | None] = mapped_column(DateTime(timezone=True))

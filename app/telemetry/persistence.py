@@ -30,7 +30,7 @@ _EVENTS = """
     FROM telemetry_inbox t
     JOIN unnest(CAST(:environments AS uuid[]), CAST(:batches AS bigint[])) AS taken (environment_id, id)
       ON t.environment_id = taken.environment_id AND t.id = taken.id
-    CROSS JOIN ROWS FROM (json_to_recordset(convert_from(t.events, 'UTF8')::json) AS (
+    CROSS JOIN ROWS FROM (json_to_recordset(t.events::json) AS (
         "interactionId" uuid, surface text, operation text, "occurredAt" timestamptz, "statusCode" smallint,
         "durationMs" double precision, "customerRef" text, "runtimeHint" text, "runtimeHintSource" text,
         "sessionRef" text, "sessionSource" text)) WITH ORDINALITY AS e (

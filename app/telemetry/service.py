@@ -15,7 +15,7 @@ _encoder = msgspec.json.Encoder()
 
 _ADD = HotStatement(
     "add_batch",
-    ["uuid", "timestamptz", "bytea", "integer"],
+    ["uuid", "timestamptz", "text", "integer"],
     "INSERT INTO telemetry_inbox (environment_id, received_at, events, event_count) VALUES ($1, $2, $3, $4)",
 )
 
@@ -40,6 +40,6 @@ def accept_batch(environment: CallingEnvironment, batch: TelemetryBatch) -> Rece
     ]
     for hint in dict.fromkeys(hints):
         refuse_private([hint])
-    _ADD.run(environment.id, clock.now(), _encoder.encode(batch.events), len(batch.events))
+    _ADD.run(environment.id, clock.now(), _encoder.encode(batch.events).decode(), len(batch.events))
     ring(Job.PERSIST_TELEMETRY)
     return Receipt(accepted=len(batch.events), dropped=0)
