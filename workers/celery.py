@@ -36,49 +36,47 @@ def keep_our_logging(**_: Any) -> None:
     """Leave the JSON lines alone."""
 
 
-def _celery() -> Celery[ServiceTask]:
-    settings: Settings = flask_app.extensions["settings"]
-    made = Celery(
-        "agent-feedback",
-        broker=settings.broker_url,
-        task_cls=ServiceTask,
-        include=["workers.telemetry", "workers.interactions", "workers.summaries", "workers.retention"],
-    )
-    made.conf.update(
-        timezone="UTC",
-        task_serializer="json",
-        accept_content=["json"],
-        # Nobody reads results: the rows are the result.
-        task_ignore_result=True,
-        # A killed worker's task is done again by another; every job may run twice.
-        task_acks_late=True,
-        task_reject_on_worker_lost=True,
-        worker_prefetch_multiplier=1,
-        task_default_queue="ingest",
-        # With the defaults a task of a killed worker would sleep for an hour.
-        broker_transport_options={
-            "visibility_timeout": 120,
-            "unacked_restore_interval": 5,
-            "unacked_restore_throttle": 1,
-            "socket_timeout": 5,
-            "socket_connect_timeout": 5,
-        },
-        # A broker that is away comes back; the worker waits for it as long as it takes.
-        broker_connection_retry_on_startup=True,
-        broker_connection_max_retries=None,
-        worker_cancel_long_running_tasks_on_connection_loss=False,
-        beat_schedule={
-            entry.name: {
-                "task": entry.job,
-                "schedule": schedule(entry.every_s),
-                "options": {"queue": QUEUES[entry.job], "expires": entry.expires_s},
-            }
-            for entry in TIMETABLE
-        },
-        # Sweeps are due every minute; a beat that sleeps longer would notice a changed clock late.
-        beat_max_loop_interval=10,
-    )
-    return made
+CONFIGURATION: dict[str, Any] = {
+    "timezone": "UTC",
+    "task_serializer": "json",
+    "accept_content": ["json"],
+    # Nobody reads results: the rows are the result.
+    "task_ignore_result": True,
+    # A killed worker's task is done again by another; every job may run twice.
+    "task_acks_late": True,
+    "task_reject_on_worker_lost": True,
+    "worker_prefetch_multiplier": 1,
+    "task_default_queue": "ingest",
+    # With the defaults a task of a killed worker would sleep for an hour.
+    "broker_transport_options": {
+        "visibility_timeout": 120,
+        "unacked_restore_interval": 5,
+        "unacked_restore_throttle": 1,
+        "socket_timeout": 5,
+        "socket_connect_timeout": 5,
+    },
+    # A broker that is away comes back; the worker waits for it as long as it takes.
+    "broker_connection_retry_on_startup": True,
+    "broker_connection_max_retries": None,
+    "worker_cancel_long_running_tasks_on_connection_loss": False,
+    # Sweeps are due every minute; a beat that sleeps longer would notice a changed clock late.
+    "beat_max_loop_interval": 10,
+    "beat_schedule": {
+        entry.name: {
+            "task": entry.job,
+            "schedule": schedule(entry.every_s),
+            "options": {"queue": QUEUES[entry.job], "expires": entry.expires_s},
+        }
+        for entry in TIMETABLE
+    },
+}
 
+settings: Settings = flask_app.extensions["settings"]
 
-celery = app = _celery()
+app = Celery(
+    "agent-feedback",
+    broker=settings.broker_url,
+    task_cls=ServiceTask,
+    include=["workers.telemetry", "workers.interactions", "workers.summaries", "workers.retention"],
+)
+app.conf.update(CONFIGURATION)

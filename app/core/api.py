@@ -18,6 +18,7 @@ from app.core.decoder import BodyDecoder, PayloadGuard
 from app.core.doors import Door, Guard
 from app.core.encoder import body_encoder
 from app.core.errors import Refusal, Unauthorized
+from app.core.fields import Choice, Field, Flag, Instant, Integer, Number, Text
 from app.core.requests import JSON_HEADERS, refuse
 from app.core.schema import Many, One, Schema
 
@@ -140,6 +141,18 @@ class ErrorSchema(marshmallow.Schema):
     )
 
 
+_JSON_TYPES: dict[type[Field], tuple[str, str | None]] = {
+    Text: ("string", None),
+    Choice: ("string", None),
+    Instant: ("string", "date-time"),
+    Number: ("number", None),
+    Integer: ("integer", None),
+    Flag: ("boolean", None),
+    Many: ("array", None),
+    One: ("object", None),
+}
+
+
 class Api(SmorestApi):  # type: ignore[misc]
     """The OpenAPI description and the doors of one app."""
 
@@ -151,6 +164,8 @@ class Api(SmorestApi):  # type: ignore[misc]
         plugin = MarshmallowPlugin()
         super().__init__(app, spec_kwargs={"marshmallow_plugin": plugin})
         assert plugin.converter is not None  # made by the line above
+        for kind, words in _JSON_TYPES.items():
+            self.register_field(kind, *words)
         plugin.converter.add_attribute_function(_describe_nesting)  # type: ignore[no-untyped-call]
 
     def handle_http_exception(self, error: HTTPException) -> Response:

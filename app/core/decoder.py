@@ -61,10 +61,9 @@ def _member(name: str, field: marshmallow.fields.Field[Any]) -> Any:
     kind = _fast_type(field)
     if field.required:
         return name, kind
-    # An optional field that was left out has its default; an explicit null stays for marshmallow to refuse,
-    # which is why the default's type is not part of the annotation.
-    default = field.load_default
-    return name, kind, msgspec.field(default_factory=list) if default is list else default
+    # A null stays for marshmallow to refuse, which is why the default's type is not part of the annotation.
+    default = field.load_default()
+    return name, kind, msgspec.field(default_factory=list) if default == [] else default
 
 
 def _fast_type(field: Any) -> Any:

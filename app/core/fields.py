@@ -51,8 +51,12 @@ def exact(pattern: str) -> str:
     return re.sub(r"\$$", r"\\Z", pattern)
 
 
+def nothing() -> None:
+    """Return what an optional field holds that was left out."""
+
+
 class Field(marshmallow.fields.Field[Any]):
-    """A field with structured faults."""
+    """A field with structured faults; one that is not required may be left out, but never be null."""
 
     default_error_messages = {
         "required": [Fault("required", "This field is required.")],
@@ -60,6 +64,12 @@ class Field(marshmallow.fields.Field[Any]):
     }
     takes: ClassVar[str] = "a value"
     is_scalar: ClassVar[bool] = True
+
+    def __init__(self, *, required: bool = False, **kwargs: Any) -> None:
+        if not required:
+            # A function, so that the API description does not offer null as a default.
+            kwargs.setdefault("load_default", nothing)
+        super().__init__(required=required, allow_none=False, **kwargs)
 
     def deserialize(self, value: Any, attr: str | None = None, data: Any = None, **kwargs: Any) -> Any:
         """Refuse nested content before anything looks at the value."""

@@ -21,6 +21,11 @@ class Shape(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defa
 class Schema(marshmallow.Schema):
     """A closed shape; `loads_as` names the record it loads into."""
 
+    class Meta:
+        """Nothing unknown comes in; said here so that the API description says so too."""
+
+        unknown = marshmallow.RAISE
+
     loads_as: ClassVar[type[Shape] | None] = None
 
     error_messages: ClassVar[dict[str, Any]] = {  # type: ignore[misc]

@@ -46,14 +46,14 @@ class TelemetryEventSchema(Schema):
     operation = Text(max_length=160, pattern=OPERATION_PATTERN, required=True)
     classification = Choice(CLASSIFICATIONS, required=True)
     occurred_at = Instant(required=True)
-    status_code = Integer(minimum=100, maximum=599, load_default=None, allow_none=False)
-    duration_ms = Number(minimum=0, load_default=None, allow_none=False)
-    customer_ref = Text(max_length=160, pattern=REFERENCE_PATTERN, load_default=None, allow_none=False)
-    runtime_hint = Text(max_length=200, load_default=None, allow_none=False)
-    runtime_hint_source = Choice(HINT_SOURCES, load_default=None, allow_none=False)
-    session_ref = Text(max_length=160, pattern=REFERENCE_PATTERN, load_default=None, allow_none=False)
-    session_source = Choice(SESSION_SOURCES, load_default=None, allow_none=False)
-    confirmation_method = Choice(("mcp",), load_default=None, allow_none=False)
+    status_code = Integer(minimum=100, maximum=599)
+    duration_ms = Number(minimum=0)
+    customer_ref = Text(max_length=160, pattern=REFERENCE_PATTERN)
+    runtime_hint = Text(max_length=200)
+    runtime_hint_source = Choice(HINT_SOURCES)
+    session_ref = Text(max_length=160, pattern=REFERENCE_PATTERN)
+    session_source = Choice(SESSION_SOURCES)
+    confirmation_method = Choice(("mcp",))
 
 
 class TelemetryBatchSchema(Schema):

@@ -1,0 +1,124 @@
+"""The command line."""
+
+import json
+import uuid
+from typing import Any
+
+import pytest
+from flask import Flask
+from sqlalchemy import select
+
+from app.accounts.models import AuditEntry
+from app.core.database import session, transaction
+from tests.factories import Company, send_review
+
+
+def run(app: Flask, *arguments: str) -> Any:
+    result = app.test_cli_runner().invoke(args=[*arguments, "--json"])
+    assert result.exit_code == 0, result.output
+    return json.loads(result.output)
+
+
+def refuse(app: Flask, *arguments: str) -> str:
+    result = app.test_cli_runner().invoke(args=list(arguments))
+    assert result.exit_code != 0
+    return result.output
+
+
+def test_a_company_is_set_up_from_the_command_line(app: Flask) -> None:
+    workspace = run(app, "workspace", "create", "--email", "Owner@Example.com", "--name", " Example  company ")
+    assert (workspace["email"], workspace["name"]) == ("owner@example.com", "Example company")
+    assert len(workspace["password"]) >= 12
+    product = run(app, "product", "create", "--workspace", workspace["workspaceId"], "--name", "Shop")
+    environment = run(
+        app,
+        "environment",
+        "create",
+        "--product",
+        product["productId"],
+        "--name",
+        "production",
+        "--retention-days",
+        "30",
+    )
+    assert (environment["mode"], environment["retentionDays"], environment["evidenceRetentionDays"]) == (
+        "never_ask",
+        30,
+        90,
+    )
+    changed = run(app, "environment", "set", environment["environmentId"], "--mode", "ask_once")
+    assert (changed["mode"], changed["retentionDays"]) == ("ask_once", 30)
+    key = run(app, "key", "create", "--environment", environment["environmentId"], "--kind", "product")
+    assert key["key"].startswith(f"af_live_{key['keyId']}_{environment['environmentId'].replace('-', '')}_")
+    with transaction():
+        deeds = session().scalars(select(AuditEntry.deed).order_by(AuditEntry.id)).all()
+    assert deeds == [
+        "workspace.created",
+        "product.created",
+        "environment.created",
+        "environment.changed",
+        "environment.changed",
+        "key.created",
+    ]
+
+
+def test_keys_are_listed_revoked_and_rotated_without_their_texts(app: Flask, company: Company) -> None:
+    environment_id = str(company.environment_id)
+    product_key_id = company.product_key.split("_")[2]
+    rotated = run(app, "key", "rotate", product_key_id, "--overlap-hours", "24")
+    revoked = run(app, "key", "revoke", product_key_id)
+    assert revoked["revokedAt"]
+    listed = run(app, "key", "list", "--environment", environment_id)
+    assert {key["keyId"] for key in listed} == {product_key_id, rotated["keyId"], company.company_key.split("_")[2]}
+    assert next(key for key in listed if key["keyId"] == rotated["keyId"])["replaces"] == product_key_id
+    assert company.product_key not in json.dumps(listed)
+    assert rotated["key"] not in json.dumps(listed)
+
+
+def test_a_product_key_can_be_given_the_company_right_and_an_expiry(app: Flask, company: Company) -> None:
+    options = ("--environment", str(company.environment_id), "--kind", "product", "--right", "company")
+    key = run(app, "key", "create", *options, "--expires-in", "24h")
+    listed = next(one for one in run(app, "key", "list") if one["keyId"] == key["keyId"])
+    assert listed["rights"] == ["company"]
+    assert listed["expiresAt"] > listed["createdAt"]
+
+
+def test_an_interaction_is_shown_with_its_review(app: Flask, company: Company) -> None:
+    interaction_id = str(uuid.uuid4())
+    send_review(app.test_client(), company.capability(interaction_id))
+    shown = run(app, "interaction", "show", interaction_id, "--environment", str(company.environment_id))
+    assert (shown["surface"], shown["operation"], shown["review"]["outcome"]) == ("unknown", "pending", "success")
+    assert shown["statusCode"] is None
+
+
+def test_the_same_is_shown_as_text(app: Flask, company: Company) -> None:
+    result = app.test_cli_runner().invoke(args=["key", "list", "--environment", str(company.environment_id)])
+    assert f"keyId          {company.product_key.split('_')[2]}" in result.output
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (("product", "create", "--workspace", str(uuid.uuid4()), "--name", "x"), "no workspace with this id"),
+        (("environment", "create", "--product", str(uuid.uuid4()), "--name", "x"), "no product with this id"),
+        (("environment", "set", str(uuid.uuid4()), "--mode", "off"), "no environment with this id"),
+        (("environment", "set", str(uuid.uuid4()), "--mode", "sometimes"), "Invalid value for '--mode'"),
+        (("environment", "set", str(uuid.uuid4()), "--retention-days", "366"), "is not in the range 1<=x<=365"),
+        (("key", "revoke", "nonsense"), "no key with this id"),
+        (("key", "rotate", "nonsense", "--overlap-hours", "169"), "is not in the range 0<=x<=168"),
+        (("interaction", "show", str(uuid.uuid4()), "--environment", str(uuid.uuid4())), "no interaction with this id"),
+        (("workspace", "create", "--email", "nobody", "--name", "x"), "not an e-mail address"),
+    ],
+)
+def test_a_mistake_is_told_in_one_sentence(app: Flask, arguments: tuple[str, ...], sentence: str) -> None:
+    assert sentence in refuse(app, *arguments)
+
+
+def test_a_duration_that_cannot_be_read_says_how_one_is_written(app: Flask, company: Company) -> None:
+    options = ("--environment", str(company.environment_id), "--kind", "product", "--expires-in", "soon")
+    assert "90s, 15m, 24h or 30d" in refuse(app, "key", "create", *options)
+
+
+def test_an_address_is_taken_once(app: Flask) -> None:
+    run(app, "workspace", "create", "--email", "owner@example.com", "--name", "One")
+    assert "already" in refuse(app, "workspace", "create", "--email", "OWNER@example.com", "--name", "Two")

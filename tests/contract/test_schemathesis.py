@@ -1,0 +1,54 @@
+"""schemathesis asks the live service everything that its description allows, and much that it does not."""
+
+import subprocess
+from dataclasses import replace
+
+from tests.conftest import ROOT
+from tests.journeys.stack import BIN, Stack
+
+EXAMPLES = 60
+SEED = 20261121
+
+CHECKS = (
+    "not_a_server_error",
+    "status_code_conformance",
+    "content_type_conformance",
+    "response_headers_conformance",
+    "response_schema_conformance",
+    "unsupported_method",
+    "ignored_auth",
+)
+
+# Once a review is stored any body is answered with it, so only where none is can a bad body be told from a good one.
+REFUSES_BAD_BODIES = (*CHECKS, "negative_data_rejection")
+
+
+def ask(stack: Stack, paths: str, checks: tuple[str, ...], credential: str | None) -> None:
+    command = [BIN / "schemathesis", "run", f"{stack.url}/openapi.json", "--url", stack.url]
+    command += ["--checks", ",".join(checks), "--include-path-regex", paths, "--no-color"]
+    command += ["--max-examples", str(EXAMPLES), "--seed", str(SEED), "--generation-database", "none"]
+    command += ["--phases", "examples,coverage,fuzzing"]
+    if credential:
+        command += ["--header", f"Authorization: Bearer {credential}"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=240, check=False)
+    assert done.returncode == 0, done.stdout[-8000:]
+
+
+def test_telemetry_does_what_it_says(stack: Stack) -> None:
+    ask(stack, "/telemetry/batches", REFUSES_BAD_BODIES, stack.company.product_key)
+
+
+def test_outcomes_do_what_they_say(stack: Stack) -> None:
+    ask(stack, "/outcomes", CHECKS, stack.company.capability())
+
+
+def test_outcomes_refuse_bad_bodies_where_no_review_is_stored(stack: Stack) -> None:
+    product_id = str(stack.company.product_id)
+    created = stack.flask("environment", "create", "--product", product_id, "--name", "closed", "--mode", "off")
+    key = stack.flask("key", "create", "--environment", created["environmentId"], "--kind", "product")["key"]
+    closed = replace(stack.company, environment_id=created["environmentId"], product_key=key)
+    ask(stack, "/outcomes", REFUSES_BAD_BODIES, closed.capability())
+
+
+def test_what_is_open_to_all_does_what_it_says(stack: Stack) -> None:
+    ask(stack, "^/(sdk|healthz|readyz|.well-known)", REFUSES_BAD_BODIES, None)

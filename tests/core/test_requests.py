@@ -1,0 +1,71 @@
+"""What surrounds every request."""
+
+import json
+import logging
+
+import pytest
+from flask.testing import FlaskClient
+
+from app.core.requests import JsonFormatter
+from tests.factories import Company, bearer
+
+
+def test_a_safe_request_id_is_taken_over(client: FlaskClient) -> None:
+    answer = client.get("/healthz", headers={"X-Request-Id": "trace-1234.abcd"})
+    assert answer.headers["X-Request-Id"] == "trace-1234.abcd"
+
+
+@pytest.mark.parametrize("given", ["", "short", "x" * 65, "with space in it", 'quote"quote"'])
+def test_any_other_request_id_is_replaced(client: FlaskClient, given: str) -> None:
+    answer = client.get("/healthz", headers={"X-Request-Id": given})
+    assert len(answer.headers["X-Request-Id"]) == 32
+
+
+def test_an_error_names_its_request(client: FlaskClient) -> None:
+    answer = client.get("/api/v2/nothing")
+    assert answer.json["requestId"] == answer.headers["X-Request-Id"]
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "status", "code"),
+    [
+        ("GET", "/api/v2/nothing", 404, "not_found"),
+        ("GET", "/api/v2/outcomes", 405, "method_not_allowed"),
+        ("DELETE", "/api/v2/telemetry/batches", 405, "method_not_allowed"),
+    ],
+)
+def test_404_and_405_have_the_shape_of_every_error(
+    client: FlaskClient, method: str, path: str, status: int, code: str
+) -> None:
+    answer = client.open(path, method=method)
+    assert (answer.status_code, answer.json["code"]) == (status, code)
+    assert answer.json["error"]
+
+
+def test_a_405_says_what_is_allowed(client: FlaskClient) -> None:
+    assert "POST" in client.get("/api/v2/outcomes").headers["Allow"]
+
+
+def test_what_nobody_foresaw_is_a_500_without_a_word_of_it(
+    client: FlaskClient, company: Company, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def fail(*_: object) -> None:
+        raise ValueError("somebody's secret words")
+
+    monkeypatch.setattr("app.outcomes.service.record", fail)
+    body = {"outcome": "success", "note": "It worked as documented."}
+    answer = client.post("/api/v2/outcomes", json=body, headers=bearer(company.capability()))
+    assert (answer.status_code, answer.json["code"]) == (500, "internal_error")
+    assert b"secret words" not in answer.data
+    line = JsonFormatter().format(caplog.records[-1])
+    assert "secret words" not in line
+    assert json.loads(line)["exception"] == "ValueError"
+    assert any("fail" in frame for frame in json.loads(line)["frames"])
+
+
+def test_a_log_line_is_one_json_object() -> None:
+    record = logging.makeLogRecord({"msg": "two\nlines", "levelname": "INFO", "name": "room", "requestId": "abc"})
+    line = JsonFormatter().format(record)
+    assert "\n" not in line
+    assert json.loads(line)["message"] == "two\nlines"
+    assert json.loads(line)["requestId"] == "abc"

@@ -1,0 +1,87 @@
+"""The discovery documents and the downloads."""
+
+import hashlib
+import io
+import json
+import tarfile
+import zipfile
+
+import pytest
+from flask.testing import FlaskClient
+
+V1 = "/.well-known/agent-feedback-v1.json"
+URL = "http://127.0.0.1:8000"
+
+
+def test_the_document_has_exactly_the_fields_of_the_specification(client: FlaskClient) -> None:
+    answer = client.get(V1)
+    assert set(answer.json) == {
+        "name",
+        "version",
+        "purpose",
+        "telemetry",
+        "outcomeSubmission",
+        "classification",
+        "integrations",
+        "reliability",
+        "identity",
+        "privacy",
+    }
+    assert answer.json["version"] == 1
+    assert answer.json["telemetry"]["url"] == URL + "/api/v2/telemetry/batches"
+    assert set(answer.json["telemetry"]) == {"url", "authentication", "delivery"}
+    assert answer.json["outcomeSubmission"]["url"] == URL + "/api/v2/outcomes"
+    assert answer.json["outcomeSubmission"]["requiredFields"]["outcome"] == ["success", "partial", "failure"]
+    assert set(answer.json["integrations"]) == {"node", "python", "go", "rust", "protocol"}
+    assert "report_product_outcome" in answer.json["reliability"]["mcp"]
+
+
+def test_it_is_cacheable_and_answers_304(client: FlaskClient) -> None:
+    first = client.get(V1)
+    assert first.headers["Cache-Control"] == "public, max-age=300"
+    again = client.get(V1, headers={"If-None-Match": first.headers["ETag"]})
+    assert (again.status_code, again.data) == (304, b"")
+
+
+def test_the_old_address_points_to_the_new_one(client: FlaskClient) -> None:
+    body = client.get("/.well-known/agent-feedback.json").json
+    assert set(body) == {"name", "version", "deprecated", "writesEnabled", "replacement"}
+    assert (body["deprecated"], body["writesEnabled"], body["replacement"]) == (True, False, URL + V1)
+
+
+def test_anyone_may_read_it_from_a_browser(client: FlaskClient) -> None:
+    assert client.get(V1).headers["Access-Control-Allow-Origin"] == "*"
+
+
+@pytest.mark.parametrize("language", ["python", "protocol"])
+def test_a_published_download_answers_with_what_the_manifest_says(client: FlaskClient, language: str) -> None:
+    url = client.get(V1).json["integrations"][language]
+    answer = client.get(url.removeprefix(URL))
+    assert answer.status_code == 200
+    name = url.rsplit("/", 1)[1]
+    assert client.get("/sdk/manifest.json").json["files"][name] == hashlib.sha256(answer.data).hexdigest()
+
+
+@pytest.mark.parametrize("language", ["node", "go", "rust"])
+def test_a_language_that_is_not_published_yet_says_so(client: FlaskClient, language: str) -> None:
+    url = client.get(V1).json["integrations"][language]
+    answer = client.get(url.removeprefix(URL))
+    assert (answer.status_code, answer.json["code"]) == (404, "sdk_not_published")
+
+
+def test_the_protocol_archive_holds_the_conformance_vectors(client: FlaskClient) -> None:
+    url = client.get(V1).json["integrations"]["protocol"]
+    with tarfile.open(fileobj=io.BytesIO(client.get(url.removeprefix(URL)).data)) as archive:
+        vectors = archive.extractfile("agent-feedback-protocol/conformance.json")
+        assert vectors
+        assert json.load(vectors)["capabilities"]
+
+
+def test_the_python_wheel_holds_the_protocol_files(client: FlaskClient) -> None:
+    url = client.get(V1).json["integrations"]["python"]
+    with zipfile.ZipFile(io.BytesIO(client.get(url.removeprefix(URL)).data)) as wheel:
+        assert "agent_feedback/protocol/instructions.json" in wheel.namelist()
+
+
+def test_another_name_is_not_found(client: FlaskClient) -> None:
+    assert client.get("/sdk/anything.zip").json["code"] == "not_found"

@@ -1,0 +1,81 @@
+"""How keys are made and kept."""
+
+import uuid
+
+import pytest
+from cryptography.fernet import InvalidToken
+
+from app.core.database import session, transaction
+from app.products import keys
+from app.products.models import Key
+from app.products.rules import KeyKind, read_duration
+from tests.factories import Company
+
+PRODUCT, COMPANY = (KeyKind.PRODUCT,), (KeyKind.COMPANY,)
+
+
+def test_a_product_key_carries_its_environment_as_scope() -> None:
+    environment_id = uuid.uuid4()
+    minted = keys.mint(KeyKind.PRODUCT, environment_id)
+    _, _, key_id, scope, secret = minted.text.split("_", 4)
+    assert (key_id, scope, len(secret)) == (minted.id, environment_id.hex, 43)
+    assert keys.read_id(minted.text, PRODUCT) == minted.id
+
+
+def test_a_company_key_has_its_own_shape() -> None:
+    minted = keys.mint(KeyKind.COMPANY, uuid.uuid4())
+    assert keys.read_id(minted.text, COMPANY) == minted.id
+    assert keys.read_id(minted.text, PRODUCT) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "is_key"),
+    [
+        ("af_live_" + "0" * 32 + "_" + "s" * 20, True),
+        ("af_live_" + "0" * 32 + "_" + "s" * 19, False),
+        ("af_live_" + "A" * 32 + "_" + "s" * 20, False),
+        ("af_live_" + "0" * 31 + "_" + "s" * 20, False),
+        ("af_test_" + "0" * 32 + "_" + "s" * 20, False),
+        ("af_live_" + "0" * 32 + "_" + "s" * 20 + "\n", False),
+        ("af_live_" + "0" * 32 + "_" + "s" * 10_000, False),
+    ],
+)
+def test_the_shape_of_a_product_key_is_exact(text: str, is_key: bool) -> None:
+    assert (keys.read_id(text, PRODUCT) is not None) is is_key
+
+
+def test_a_digest_needs_the_pepper() -> None:
+    text = keys.mint(KeyKind.PRODUCT, uuid.uuid4()).text
+    digest = keys.digest(text, b"pepper")
+    assert keys.is_same(digest, text, b"pepper")
+    assert not keys.is_same(digest, text, b"another pepper")
+    assert not keys.is_same(digest, text + "x", b"pepper")
+
+
+def test_a_sealed_secret_opens_with_any_secret_of_the_ring_and_seals_with_the_first() -> None:
+    old = keys.Seal(["old secret"]).close(b"signing secret")
+    ring = keys.Seal(["new secret", "old secret"])
+    assert ring.open(old) == b"signing secret"
+    assert keys.Seal(["new secret"]).open(ring.renew(old)) == b"signing secret"
+    with pytest.raises(InvalidToken):
+        keys.Seal(["new secret"]).open(old)
+
+
+def test_the_database_holds_neither_a_key_nor_its_signing_secret(company: Company) -> None:
+    with transaction():
+        stored = session().get_one(Key, company.product_key.split("_")[2])
+        columns = b"|".join(str(getattr(stored, column.name)).encode() for column in Key.__table__.columns)
+        sealed = stored.sealed_secret or b""
+    secret = keys.signing_secret(company.product_key)
+    assert company.product_key.split("_")[-1].encode() not in columns
+    assert sealed
+    assert secret not in sealed
+    assert secret.hex().encode() not in columns
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"), [("90s", 90), ("15m", 900), ("24h", 86_400), ("30d", 2_592_000), ("0s", None), ("1w", None)]
+)
+def test_durations_read_as_people_write_them(text: str, seconds: int | None) -> None:
+    duration = read_duration(text)
+    assert (duration.total_seconds() if duration else None) == seconds

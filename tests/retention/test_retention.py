@@ -1,0 +1,101 @@
+"""What is past its retention leaves."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from flask.testing import FlaskClient
+from sqlalchemy import func, select
+
+from app.core.database import Base, session, transaction
+from app.interactions import service as interactions
+from app.interactions.models import Interaction, VisitSession
+from app.outcomes.models import Review
+from app.products import service as products
+from app.retention import service as retention
+from app.summaries import service as summaries
+from app.summaries.models import InteractionDay
+from app.telemetry import persistence
+from tests.factories import Company, event, found_company, send_events, send_review
+
+NOW = datetime(2026, 6, 1, 12, tzinfo=UTC)
+
+
+def at(monkeypatch: pytest.MonkeyPatch, moment: datetime) -> None:
+    monkeypatch.setattr("app.core.clock.now", lambda: moment)
+
+
+def count(table: type[Base]) -> int:
+    with transaction():
+        return session().scalar(select(func.count()).select_from(table)) or 0
+
+
+def fill(client: FlaskClient, company: Company, number: int = 3) -> None:
+    told = [event(sessionRef="visit") for _ in range(number)]
+    send_events(client, company, *told)
+    send_review(client, company.capability(told[0]["interactionId"]))
+    persistence.persist_waiting()
+    interactions.promote_waiting()
+
+
+def test_each_environment_keeps_for_as_long_as_it_says(
+    client: FlaskClient, company: Company, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with transaction():
+        other = found_company()
+        products.set_environment(other.environment_id, retention_days=10)
+    at(monkeypatch, NOW - timedelta(days=11))
+    monkeypatch.setattr("tests.factories.time.time", lambda: datetime.now(UTC).timestamp())
+    fill(client, company)
+    fill(client, other)
+    at(monkeypatch, NOW)
+    assert retention.expire_feedback().removed == 3 + 1 + 1
+    with transaction():
+        kept = session().scalars(select(Interaction.environment_id).distinct()).all()
+    assert kept == [company.environment_id]
+
+
+def test_the_border_is_exact(client: FlaskClient, company: Company, monkeypatch: pytest.MonkeyPatch) -> None:
+    at(monkeypatch, NOW - timedelta(days=90))
+    send_events(client, company, event())
+    persistence.persist_waiting()
+    at(monkeypatch, NOW)
+    assert retention.expire_feedback().removed == 0
+    at(monkeypatch, NOW + timedelta(microseconds=1))
+    assert retention.expire_feedback().removed == 1
+
+
+def test_everything_of_the_feedback_leaves_and_the_day_counts_with_it(
+    client: FlaskClient, company: Company, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    at(monkeypatch, NOW)
+    fill(client, company)
+    summaries.roll_up_waiting()
+    assert count(InteractionDay) == 1
+    at(monkeypatch, NOW + timedelta(days=91))
+    assert retention.expire_feedback().is_complete
+    summaries.roll_up_waiting()
+    assert [count(table) for table in (Interaction, Review, VisitSession, InteractionDay)] == [0, 0, 0, 0]
+
+
+def test_a_purge_goes_in_bites_and_stops_when_its_time_is_over(
+    client: FlaskClient, company: Company, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("app.retention.service.BITE", 2)
+    at(monkeypatch, NOW)
+    fill(client, company, 5)
+    at(monkeypatch, NOW + timedelta(days=91))
+    first = retention.expire_feedback(budget_s=0)
+    assert (first.removed, first.is_complete) == (2, False)
+    assert count(Interaction) == 3
+    assert retention.expire_feedback().is_complete
+    assert count(Interaction) == 0
+
+
+def test_running_it_twice_removes_nothing_more(
+    client: FlaskClient, company: Company, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    at(monkeypatch, NOW)
+    fill(client, company)
+    at(monkeypatch, NOW + timedelta(days=91))
+    assert retention.expire_feedback().removed > 0
+    assert retention.expire_feedback().removed == 0

@@ -1,0 +1,80 @@
+"""Day counts."""
+
+import uuid
+from datetime import UTC, date, datetime, timedelta
+
+import pytest
+from flask.testing import FlaskClient
+from sqlalchemy import select
+
+from app.core.database import session, transaction
+from app.interactions import service as interactions
+from app.summaries import service as summaries
+from app.summaries.models import InteractionDay
+from app.telemetry import persistence
+from tests.factories import Company, event, send_events, send_review
+
+Counts = dict[tuple[date, str, str], tuple[int, ...]]
+
+
+def settle() -> None:
+    persistence.persist_waiting()
+    interactions.promote_waiting()
+    summaries.roll_up_waiting()
+
+
+def counted() -> Counts:
+    with transaction():
+        rows = session().scalars(select(InteractionDay)).all()
+    return {
+        (row.day_on, row.operation, row.surface): (
+            row.interactions,
+            row.confirmed,
+            row.success,
+            row.partial,
+            row.failure,
+        )
+        for row in rows
+    }
+
+
+def at(monkeypatch: pytest.MonkeyPatch, moment: datetime) -> None:
+    monkeypatch.setattr("app.core.clock.now", lambda: moment)
+
+
+def test_a_day_is_counted_by_operation_surface_and_outcome(client: FlaskClient, company: Company) -> None:
+    told = [event(operation="/a") for _ in range(4)] + [event(surface="mcp", operation="find")]
+    send_events(client, company, *told)
+    for one, outcome in zip(told, ("success", "partial", "failure"), strict=False):
+        send_review(client, company.capability(one["interactionId"]), outcome)
+    settle()
+    today = datetime.now(UTC).date()
+    assert counted() == {(today, "/a", "http_json"): (4, 3, 1, 1, 1), (today, "find", "mcp"): (1, 1, 0, 0, 0)}
+
+
+def test_counting_again_changes_nothing(client: FlaskClient, company: Company) -> None:
+    send_events(client, company, event(), event())
+    settle()
+    before = counted()
+    settle()
+    assert summaries.roll_up_waiting() == 0
+    assert counted() == before
+
+
+def test_late_telemetry_moves_a_placeholder_to_its_operation(client: FlaskClient, company: Company) -> None:
+    interaction_id = str(uuid.uuid4())
+    send_review(client, company.capability(interaction_id))
+    settle()
+    assert {key[1:] for key in counted()} == {("pending", "unknown")}
+    send_events(client, company, event(interaction_id, operation="/late"))
+    settle()
+    assert {key[1:]: value for key, value in counted().items()} == {("/late", "http_json"): (1, 1, 1, 0, 0)}
+
+
+def test_days_end_at_midnight_in_utc(client: FlaskClient, company: Company, monkeypatch: pytest.MonkeyPatch) -> None:
+    midnight = datetime(2026, 3, 29, tzinfo=UTC)
+    for moment in (midnight - timedelta(microseconds=1), midnight, midnight + timedelta(hours=23, minutes=59)):
+        at(monkeypatch, moment)
+        send_events(client, company, event())
+    settle()
+    assert {key[0]: value[0] for key, value in counted().items()} == {date(2026, 3, 28): 1, date(2026, 3, 29): 2}

@@ -1,0 +1,150 @@
+"""The laws of the house that no other tool checks."""
+
+import ast
+import re
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from flask import Flask
+
+from app.blueprints import DOORS, PAGES
+from app.models import METADATA
+from tests.conftest import ROOT
+
+LONGEST_FILE = 300
+LONGEST_FUNCTION = 35
+LONGEST_ROUTE = 15
+LONGEST_TASK = 6
+
+PURE = ("rules.py", "keys.py", "capability.py", "handle.py", "payload.py")
+NO_ROOM_NAMES = {"utils", "helpers", "common", "misc"}
+
+LOOKED_UP_BY_ID = {"workspaces", "users", "products", "environments", "keys"}
+"""Small tables that every query joins: on a distributed engine they are copied to every node, so no tenant leads."""
+
+TENANTS = {"environment_id", "product_id", "workspace_id"}
+
+
+def sources(*folders: str) -> list[Path]:
+    return [path for folder in folders for path in sorted((ROOT / folder).rglob("*.py"))]
+
+
+def tree(path: Path) -> ast.Module:
+    return ast.parse(path.read_text())
+
+
+def functions(path: Path) -> Iterator[ast.FunctionDef]:
+    return (node for node in ast.walk(tree(path)) if isinstance(node, ast.FunctionDef))
+
+
+def imports(node: ast.AST) -> Iterator[str]:
+    for inner in ast.walk(node):
+        if isinstance(inner, ast.Import):
+            yield from (name.name for name in inner.names)
+        elif isinstance(inner, ast.ImportFrom) and inner.module:
+            yield inner.module
+
+
+def length(node: ast.FunctionDef) -> int:
+    assert node.end_lineno
+    return node.end_lineno - node.lineno + 1
+
+
+def test_files_and_functions_stay_small() -> None:
+    everything = sources("app", "workers", "config", "migrations", "bench", "sdk/python/src", "tests")
+    long_files = [str(path) for path in everything if len(path.read_text().splitlines()) > LONGEST_FILE]
+    long_functions = [
+        f"{path}:{function.name}"
+        for path in everything
+        if "versions" not in path.parts and "tests" not in path.parts
+        for function in functions(path)
+        if length(function) > LONGEST_FUNCTION
+    ]
+    assert (long_files, long_functions) == ([], [])
+
+
+def test_routes_and_tasks_hold_no_logic() -> None:
+    routes = [f for path in sources("app") if path.name == "routes.py" for f in functions(path)]
+    tasks = [f for path in sources("workers") if path.name not in ("celery.py", "schedule.py") for f in functions(path)]
+    assert [f.name for f in routes if length(f) > LONGEST_ROUTE] == []
+    assert [f.name for f in tasks if length(f) > LONGEST_TASK] == []
+
+
+def test_pure_files_know_neither_framework_nor_clock() -> None:
+    for path in sources("app"):
+        if path.name in PURE:
+            known = {name.partition(".")[0] for name in imports(tree(path))}
+            assert not known & {"flask", "sqlalchemy", "celery", "psycopg2"}, path
+            assert not re.search(r"core import clock|clock\.now|datetime\.now|time\.time\(", path.read_text()), path
+
+
+def test_only_the_settings_read_the_environment() -> None:
+    readers = [path for path in sources("app", "workers") if re.search(r"os\.environ|getenv", path.read_text())]
+    # Development starts processes, which it hands the environment on to.
+    assert [path for path in readers if "dev" not in path.parts] == []
+
+
+def test_transactions_are_committed_in_one_place() -> None:
+    committing = [path for path in sources("app", "workers") if ".commit()" in path.read_text()]
+    assert committing == [ROOT / "app/core/database.py"]
+
+
+def test_our_own_code_is_imported_at_the_top() -> None:
+    for path in sources("app", "workers", "config"):
+        for function in functions(path):
+            own = [name for name in imports(function) if name.partition(".")[0] in ("app", "workers", "config")]
+            assert own == [], path
+
+
+def test_rooms_have_names_that_say_something() -> None:
+    assert [path for path in sources("app", "workers", "config") if path.stem in NO_ROOM_NAMES] == []
+
+
+def test_every_door_has_a_guard_a_summary_and_an_answer(app: Flask) -> None:
+    guarded = {door.blueprint.name: door.guard for door in DOORS}
+    described = app.extensions["flask-smorest"]["apis"][""]["ext_obj"].spec.to_dict()["paths"]
+    pages = {page.name for page in PAGES} | {"api-docs", "swagger_ui"}
+    for rule in app.url_map.iter_rules():
+        blueprint = rule.endpoint.partition(".")[0]
+        if blueprint in pages:
+            continue
+        assert blueprint in guarded, rule
+        path = re.sub(r"<(?:\w+:)?(\w+)>", r"{\1}", rule.rule)
+        for method in (rule.methods or set()) - {"HEAD", "OPTIONS"}:
+            operation = described[path][method.lower()]
+            assert operation["summary"], rule
+            assert any(str(status).startswith("2") for status in operation["responses"]), rule
+            assert ("401" in operation["responses"]) is (guarded[blueprint].credential is not None), rule
+
+
+def test_every_tenant_table_leads_with_its_tenant() -> None:
+    for table in METADATA.sorted_tables:
+        if table.name in LOOKED_UP_BY_ID:
+            continue
+        keys = [table.primary_key, *(index for index in table.indexes if index.unique)]
+        for key in keys:
+            assert next(iter(key.columns)).name in TENANTS, f"{table.name}: {key.name}"
+
+
+def test_every_requirement_is_pinned() -> None:
+    for name in ("requirements.txt", "requirements-dev.txt"):
+        lines = [line.split("#")[0].strip() for line in (ROOT / name).read_text().splitlines()]
+        loose = [
+            line for line in lines if line and not line.startswith("-") and not re.match(r"[\w.-]+==[\w.]+$", line)
+        ]
+        assert loose == []
+
+
+def test_the_procfile_has_the_four_parts() -> None:
+    names = [line.partition(":")[0] for line in (ROOT / "Procfile").read_text().splitlines()]
+    assert names == ["release", "web", "worker", "beat"]
+
+
+def test_no_secret_and_no_large_file_is_committed() -> None:
+    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=False).stdout.split()
+    if not listed:
+        pytest.fail("the tests run in a checkout")
+    assert [name for name in listed if name.endswith((".pem", ".key", ".env"))] == []
+    assert [name for name in listed if (ROOT / name).is_file() and (ROOT / name).stat().st_size > 200_000] == []

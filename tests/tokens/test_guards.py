@@ -1,0 +1,137 @@
+"""Who may come in."""
+
+import uuid
+from datetime import timedelta
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+
+from app.core.database import session, transaction
+from app.products import service as products
+from app.products.models import Key
+from app.products.rules import KeyKind
+from tests.factories import NOTE, Company, bearer, event, found_company, send_events, send_review
+
+TELEMETRY = "/api/v2/telemetry/batches"
+OUTCOMES = "/api/v2/outcomes"
+
+
+def telemetry_status(client: FlaskClient, authorization: str | None) -> int:
+    headers = {"Authorization": authorization} if authorization is not None else {}
+    return client.post(TELEMETRY, json={"events": [event()]}, headers=headers).status_code
+
+
+@pytest.mark.parametrize("path", [TELEMETRY, OUTCOMES])
+@pytest.mark.parametrize("authorization", [None, "", "Bearer", "Bearer ", "Basic abc", "Bearer a b", "Bearer nonsense"])
+def test_without_a_credential_of_the_right_shape_nobody_comes_in(
+    client: FlaskClient, path: str, authorization: str | None
+) -> None:
+    headers = {"Authorization": authorization} if authorization is not None else {}
+    answer = client.post(path, data=b"not even json", headers=headers)
+    assert answer.status_code == 401
+    assert answer.headers["WWW-Authenticate"] == "Bearer"
+
+
+def test_every_refusal_is_the_same_sentence(client: FlaskClient, company: Company) -> None:
+    unknown = f"af_live_{uuid.uuid4().hex}_{'x' * 43}"
+    wrong = company.product_key[:-1] + ("a" if company.product_key[-1] != "a" else "b")
+    answers = [
+        client.post(TELEMETRY, headers=bearer(text)) for text in ("nonsense", unknown, wrong, company.company_key)
+    ]
+    answers.append(client.post(OUTCOMES, headers=bearer(company.capability(issued_at=1_000_000))))
+    assert {answer.status_code for answer in answers} == {401}
+    assert len({(answer.json["error"], answer.json["code"]) for answer in answers}) == 1
+
+
+def test_bearer_may_be_written_in_any_case(client: FlaskClient, company: Company) -> None:
+    assert telemetry_status(client, f"bearer {company.product_key}") == 202
+
+
+def test_an_api_key_header_is_no_credential(client: FlaskClient, company: Company) -> None:
+    answer = client.post(TELEMETRY, json={"events": [event()]}, headers={"X-Api-Key": company.product_key})
+    assert answer.status_code == 401
+
+
+@pytest.mark.parametrize("kind", ["product_key", "company_key"])
+def test_a_key_is_no_capability(client: FlaskClient, company: Company, kind: str) -> None:
+    assert send_review(client, getattr(company, kind)).status_code == 401
+
+
+def test_a_capability_is_no_key(client: FlaskClient, company: Company) -> None:
+    assert telemetry_status(client, f"Bearer {company.capability()}") == 401
+
+
+def test_a_company_key_cannot_sign_capabilities(client: FlaskClient, company: Company) -> None:
+    key_id = company.company_key.split("_")[2]
+    forged = f"af_live_{key_id}_{company.company_key.split('_', 3)[3]}"
+    token = Company(company.workspace_id, company.product_id, company.environment_id, forged, "").capability()
+    assert send_review(client, token).status_code == 401
+
+
+def test_a_capability_signed_by_another_companys_key_id_is_refused(client: FlaskClient, company: Company) -> None:
+    with transaction():
+        other = found_company()
+    mixed = company.capability().replace(company.product_key.split("_")[2], other.product_key.split("_")[2])
+    assert send_review(client, mixed).status_code == 401
+
+
+def test_a_revoked_key_ends_with_its_cache_entry(app: Flask, client: FlaskClient, company: Company) -> None:
+    token = company.capability()
+    assert send_events(client, company, event()).status_code == 202
+    with transaction():
+        products.revoke_key(company.product_key.split("_")[2])
+    app.extensions["known_keys"].forget()
+    assert send_events(client, company, event()).status_code == 401
+    assert send_review(client, token).status_code == 401
+
+
+def test_an_expired_key_is_refused_though_it_is_still_remembered(
+    client: FlaskClient, company: Company, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with transaction():
+        key = products.create_key(company.environment_id, KeyKind.PRODUCT, expires_in=timedelta(hours=1))
+    assert telemetry_status(client, f"Bearer {key.text}") == 202
+    now = products.clock.now()
+    monkeypatch.setattr("app.core.clock.now", lambda: now + timedelta(hours=1))
+    assert telemetry_status(client, f"Bearer {key.text}") == 401
+
+
+def test_a_rotated_key_and_its_successor_work_side_by_side_during_the_overlap(
+    app: Flask, client: FlaskClient, company: Company
+) -> None:
+    with transaction():
+        successor = products.rotate_key(company.product_key.split("_")[2], overlap_hours=1)
+    app.extensions["known_keys"].forget()
+    assert telemetry_status(client, f"Bearer {company.product_key}") == 202
+    assert telemetry_status(client, f"Bearer {successor.text}") == 202
+
+
+def test_without_an_overlap_the_old_key_ends_at_once(app: Flask, client: FlaskClient, company: Company) -> None:
+    with transaction():
+        products.rotate_key(company.product_key.split("_")[2], overlap_hours=0)
+    app.extensions["known_keys"].forget()
+    assert telemetry_status(client, f"Bearer {company.product_key}") == 401
+
+
+def test_use_is_noted_to_the_minute(app: Flask, client: FlaskClient, company: Company) -> None:
+    send_events(client, company, event())
+    with transaction():
+        first = session().get_one(Key, company.product_key.split("_")[2]).last_used_at
+    app.extensions["known_keys"].forget()
+    send_events(client, company, event())
+    with transaction():
+        assert session().get_one(Key, company.product_key.split("_")[2]).last_used_at == first is not None
+
+
+def test_a_failed_attempt_is_no_use(client: FlaskClient, company: Company) -> None:
+    telemetry_status(client, f"Bearer {company.product_key[:-1]}!")
+    with transaction():
+        assert session().get_one(Key, company.product_key.split("_")[2]).last_used_at is None
+
+
+def test_cookies_are_not_read(client: FlaskClient, company: Company) -> None:
+    client.set_cookie("session", "anything")
+    answer = send_review(client, company.capability(), note=NOTE)
+    assert answer.status_code == 200
+    assert "Set-Cookie" not in answer.headers
