@@ -5,7 +5,10 @@ from typing import Any
 from app.core import protocol
 
 _CONTRACT = protocol.read("contract.json")
-_TEXTS = protocol.read("instructions.json")
+
+_PRIVACY = (
+    "Never submit prompts, transcripts, secrets, credentials, personal data, customer content or raw tool payloads."
+)
 
 PROTOCOL_VERSION = 1
 
@@ -28,8 +31,7 @@ def current(service_name: str, feedback_url: str, downloads: dict[str, str]) -> 
             "authentication": "Authorization: Bearer afr2_<capability of the interaction>",
             "requiredFields": {
                 "outcome": _CONTRACT["outcomeBody"]["outcome"],
-                "note": f"One factual sentence of {note['minLength']} to {note['maxLength']} characters. "
-                + _TEXTS["privacy"],
+                "note": f"One factual sentence of {note['minLength']} to {note['maxLength']} characters. " + _PRIVACY,
             },
         },
         "classification": {
@@ -42,7 +44,7 @@ def current(service_name: str, feedback_url: str, downloads: dict[str, str]) -> 
             "mcp": "backed by the registered tool report_product_outcome",
         },
         "identity": "Agent identity is neither required nor claimed; references are optional, opaque and unverified.",
-        "privacy": _TEXTS["privacy"],
+        "privacy": _PRIVACY,
     }
 
 
