@@ -1,0 +1,184 @@
+"""`bin/dev`, as a newcomer uses it."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+import requests
+
+from tests.conftest import ROOT
+from tests.factories import bearer, event
+from tests.journeys.stack import BIN, free_port, wait_until
+
+ENDS_WITHIN_S = 10
+
+
+@contextmanager
+def bin_dev(*arguments: str, folder: Path, environ: dict[str, str] | None = None) -> Iterator["subprocess.Popen[str]"]:
+    clean = {name: value for name, value in os.environ.items() if name not in ("DATABASE_URL", "REDIS_URL")}
+    with subprocess.Popen(
+        [ROOT / "bin/dev", *arguments],
+        cwd=folder,
+        env={**clean, **(environ or {})},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        start_new_session=True,
+    ) as process:
+        try:
+            yield process
+        finally:
+            process.send_signal(signal.SIGTERM)
+            process.communicate(timeout=30)
+
+
+def read_until_ready(process: "subprocess.Popen[str]") -> str:
+    assert process.stdout
+    seen = ""
+    for line in process.stdout:
+        seen += line
+        if "interaction show" in line:
+            return seen
+    raise AssertionError(seen)
+
+
+def credentials(data_dir: Path) -> dict[str, Any]:
+    content: dict[str, Any] = json.loads((data_dir / "credentials.json").read_text())
+    return content
+
+
+def send(found: dict[str, Any]) -> int:
+    body = {"events": [event()]}
+    url = found["baseUrl"] + "/api/v2/telemetry/batches"
+    return requests.post(url, json=body, headers=bearer(found["productKey"]), timeout=10).status_code
+
+
+def test_it_starts_says_what_a_newcomer_needs_and_ends_everything(tmp_path: Path) -> None:
+    data_dir, port = tmp_path / "a data dir", free_port()
+    with bin_dev("--port", str(port), "--data-dir", "a data dir", folder=tmp_path) as process:
+        said = read_until_ready(process)
+        found = credentials(data_dir)
+        assert set(found) == {
+            "baseUrl",
+            "dashboard",
+            "workspaceId",
+            "productId",
+            "environmentId",
+            "productKey",
+            "companyKey",
+        }
+        assert set(found["dashboard"]) == {"email", "password"}
+        assert found["baseUrl"] == f"http://127.0.0.1:{port}"
+        for text in (found["baseUrl"], found["productKey"], found["dashboard"]["password"], "curl "):
+            assert text in said
+        assert (data_dir / "credentials.json").stat().st_mode & 0o077 == 0
+        assert send(found) == 202
+        _follow_the_advice(said, data_dir)
+        started = psutil.Process(process.pid).children(recursive=True)
+        assert {"postgres", "valkey-server"} <= {child.name() for child in started}
+        began = time.monotonic()
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=30)
+        assert time.monotonic() - began < ENDS_WITHIN_S
+        assert process.returncode == 0
+        assert [child for child in started if child.is_running() and child.status() != psutil.STATUS_ZOMBIE] == []
+    assert not (data_dir / "running.json").exists()
+    _start_again(data_dir, found)
+
+
+def _follow_the_advice(said: str, data_dir: Path) -> None:
+    """Run the printed curl and the printed look-up as they stand."""
+    advice = said[said.index("  curl ") :]
+    curl, _, look_up = advice.strip().partition("\n\n")
+    answer = subprocess.run(["bash", "-c", curl], capture_output=True, text=True, check=True, timeout=20)
+    assert json.loads(answer.stdout) == {"accepted": 1, "dropped": 0}
+    environ = {**os.environ, "AGENT_FEEDBACK_DATA_DIR": str(data_dir)}
+
+    def shown() -> str:
+        done = subprocess.run(
+            ["bash", "-c", look_up], cwd=ROOT, env=environ, capture_output=True, text=True, check=False, timeout=30
+        )
+        return done.stdout
+
+    wait_until(lambda: "/orders/:id" in shown(), 10)
+
+
+def _start_again(data_dir: Path, found: dict[str, Any]) -> None:
+    """Start on the same data directory: the same keys work, and a second copy there is told so."""
+    with bin_dev("--port", str(free_port()), "--data-dir", str(data_dir), folder=data_dir.parent) as process:
+        read_until_ready(process)
+        again = credentials(data_dir)
+        assert again["productKey"] == found["productKey"]
+        assert send(again) == 202
+        second = subprocess.run(
+            [ROOT / "bin/dev", "--data-dir", data_dir], capture_output=True, text=True, timeout=60, check=False
+        )
+        assert second.returncode != 0
+        assert "a copy is running" in second.stderr
+
+
+def test_killing_the_supervisor_leaves_nothing_that_hinders_the_next_start(tmp_path: Path) -> None:
+    with bin_dev("--port", str(free_port()), "--data-dir", ".", folder=tmp_path) as process:
+        read_until_ready(process)
+        started = psutil.Process(process.pid).children(recursive=True)
+        process.kill()
+        psutil.wait_procs(started, timeout=10)
+        assert [child.name() for child in started if child.is_running()] == []
+    with bin_dev("--port", str(free_port()), "--data-dir", ".", folder=tmp_path) as process:
+        read_until_ready(process)
+        assert send(credentials(tmp_path)) == 202
+
+
+def test_real_servers_are_used_when_they_are_named(tmp_path: Path, servers: Any) -> None:
+    database_url = servers.database("named").replace("postgresql://", "postgres://")
+    environ = {"DATABASE_URL": database_url, "REDIS_URL": servers.broker_url}
+    with bin_dev("--port", str(free_port()), "--data-dir", ".", folder=tmp_path, environ=environ) as process:
+        read_until_ready(process)
+        names = {child.name() for child in psutil.Process(process.pid).children(recursive=True)}
+        assert not names & {"postgres", "valkey-server"}
+        assert send(credentials(tmp_path)) == 202
+        done = subprocess.run(
+            [BIN / "flask", "key", "list", "--json"],
+            cwd=ROOT,
+            env={**os.environ, **environ, "AGENT_FEEDBACK_DATA_DIR": str(tmp_path)},
+            capture_output=True,
+            text=True,
+            check=True,
+            timeout=30,
+        )
+        assert len(json.loads(done.stdout)) == 2
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become somebody else")
+def test_an_ordinary_user_can_run_it_too(tmp_path: Path) -> None:
+    checkout = Path("/tmp") / f"agent feedback {tmp_path.name}"
+    names = ("app", "bin", "config", "migrations", "sdk", "workers", "Procfile", "wsgi.py")
+    checkout.mkdir(mode=0o755)
+    try:
+        for name in names:
+            source = ROOT / name
+            copy = shutil.copytree if source.is_dir() else shutil.copy
+            copy(source, checkout / name)  # type: ignore[operator]
+        subprocess.run(["chown", "-R", "nobody", checkout], check=True)
+        # The checkout's own environment is not readable to everybody; the interpreter and its packages are lent.
+        command = f"cd '{checkout}' && exec '{BIN}/python' -m app.cli.dev --port {free_port()}"
+        lent = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--inh-caps=+dac_override"]
+        lent += ["--ambient-caps=+dac_override", "bash", "-c", command]
+        process = subprocess.Popen(lent, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        try:
+            read_until_ready(process)
+            assert send(credentials(checkout / ".data")) == 202
+        finally:
+            process.send_signal(signal.SIGTERM)
+            process.communicate(timeout=30)
+    finally:
+        shutil.rmtree(checkout)
