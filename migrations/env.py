@@ -17,6 +17,8 @@ def run() -> None:
     # An engine of its own: a migration may take longer than any request.
     engine = create_engine(settings.database_url, poolclass=pool.NullPool, hide_parameters=True)
     with engine.connect() as connection:
+        # Another runner may be at it; a release that waits for longer than this should fail and be looked at.
+        connection.execute(text("SET lock_timeout = '10min'"))
         connection.execute(text("SELECT pg_advisory_lock(:lock)"), {"lock": RUNNER_LOCK})
         # A migration that cannot have its lock fails at once instead of queueing every request behind it.
         connection.execute(text("SET lock_timeout = '4s'; SET timezone = 'UTC'"))
