@@ -1,0 +1,90 @@
+"""Promotion: from a note to a confirmed interaction."""
+
+import threading
+import uuid
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+from sqlalchemy import func, select
+
+from app.core.database import session, transaction
+from app.interactions import service as interactions
+from app.interactions.models import Interaction, Promotion
+from app.telemetry import persistence
+from tests.factories import Company, event, found_company, send_events, send_review
+
+
+def count(table: type[Interaction] | type[Promotion], **wanted: str) -> int:
+    with transaction():
+        return session().scalar(select(func.count()).select_from(table).filter_by(**wanted)) or 0
+
+
+def test_promotion_is_one_way(client: FlaskClient, company: Company) -> None:
+    interaction_id = str(uuid.uuid4())
+    send_review(client, company.capability(interaction_id))
+    interactions.promote_waiting()
+    send_events(client, company, event(interaction_id, classification="unclassified"))
+    persistence.persist_waiting()
+    assert count(Interaction, classification="confirmed", confirmed_by="review") == 1
+
+
+def test_promoting_again_changes_nothing(client: FlaskClient, company: Company) -> None:
+    send_review(client, company.capability())
+    assert interactions.promote_waiting() == 1
+    assert interactions.promote_waiting() == 0
+    assert count(Interaction) == 1
+
+
+def test_an_mcp_interaction_stays_confirmed_by_its_surface(client: FlaskClient, company: Company) -> None:
+    interaction_id = str(uuid.uuid4())
+    send_events(client, company, event(interaction_id, surface="mcp"))
+    persistence.persist_waiting()
+    send_review(client, company.capability(interaction_id))
+    interactions.promote_waiting()
+    assert count(Interaction, confirmed_by="mcp") == 1
+
+
+def test_only_the_reviewed_interaction_is_promoted(client: FlaskClient, company: Company) -> None:
+    with transaction():
+        other = found_company()
+    interaction_id = str(uuid.uuid4())
+    send_events(client, company, event(interaction_id), event())
+    send_events(client, other, event(interaction_id))
+    persistence.persist_waiting()
+    send_review(client, company.capability(interaction_id))
+    interactions.promote_waiting()
+    assert count(Interaction, classification="confirmed") == 1
+    assert count(Interaction, classification="unclassified") == 2
+
+
+def test_more_notes_than_a_bite_are_all_promoted(
+    client: FlaskClient, company: Company, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(interactions, "BITE", 3)
+    for _ in range(8):
+        send_review(client, company.capability())
+    assert interactions.promote_waiting() == 8
+    assert (count(Promotion), count(Interaction, classification="confirmed")) == (0, 8)
+
+
+def test_jobs_beside_each_other_lose_and_double_nothing(app: Flask, company: Company) -> None:
+    ids = [str(uuid.uuid4()) for _ in range(60)]
+    start = threading.Barrier(6)
+
+    def work(number: int) -> None:
+        with app.app_context():
+            start.wait()
+            for interaction_id in ids[number::3]:
+                send_events(app.test_client(), company, event(interaction_id, statusCode=200))
+                send_review(app.test_client(), company.capability(interaction_id))
+                persistence.persist_waiting()
+                interactions.promote_waiting()
+
+    with ThreadPoolExecutor(6) as pool:
+        list(pool.map(work, range(6)))
+    persistence.persist_waiting()
+    interactions.promote_waiting()
+    assert count(Interaction, classification="confirmed", surface="http_json") == 60
+    assert (count(Interaction), count(Promotion)) == (60, 0)
