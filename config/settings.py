@@ -5,6 +5,7 @@ Every other module is given a `Settings`; none reads the environment itself.
 
 import json
 import os
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
@@ -18,6 +19,9 @@ DEVELOPMENT_PREFIX = "development-"
 
 SHORTEST_SECRET = 32
 MAKE_A_SECRET = 'make one with: python3 -c "import secrets; print(secrets.token_urlsafe(32))"'
+
+GIVE_UP = 3
+"""The exit code at which gunicorn ends instead of starting its workers again and again."""
 
 RUNNING_COPY = "running.json"
 """Where a running `bin/dev` writes its environment down, inside its data directory."""
@@ -142,6 +146,15 @@ class Settings:
         )
 
 
+def settings_or_exit() -> Settings:
+    """Read the settings, or end the process with what is wrong: the frames that led here would only hide it."""
+    try:
+        return Settings.from_env()
+    except BadSettings as error:
+        sys.stderr.write(f"\n{error}\n\n")
+        sys.exit(GIVE_UP)
+
+
 def join_running_copy(environ: Mapping[str, str]) -> Mapping[str, str]:
     """Add the environment of the `bin/dev` that runs on this data directory, if it is the one that is meant.
 
@@ -158,8 +171,11 @@ def join_running_copy(environ: Mapping[str, str]) -> Mapping[str, str]:
 
 def _words(error: ValidationError) -> list[str]:
     messages: dict[str, Any] = error.normalized_messages()  # type: ignore[no-untyped-call]
+    hints = {"DATABASE_URL": ", and no bin/dev is running on AGENT_FEEDBACK_DATA_DIR"}
     return [
-        f"{name} is not set" if "Missing data" in texts[0] else f"{name}: {texts[0].rstrip('.').lower()}"
+        f"{name} is not set{hints.get(name, '')}"
+        if "Missing data" in texts[0]
+        else f"{name}: {texts[0].rstrip('.').lower()}"
         for name, texts in messages.items()
     ]
 

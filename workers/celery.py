@@ -10,10 +10,11 @@ from sqlalchemy import exc
 from app import WORKER_PATIENCE_S, create_app
 from app.core.errors import Unavailable
 from app.core.jobs import QUEUES
-from config.settings import Settings
+from config.settings import settings_or_exit
 from workers.schedule import TIMETABLE
 
-flask_app = create_app(Settings.from_env(), patience_s=WORKER_PATIENCE_S)
+settings = settings_or_exit()
+flask_app = create_app(settings, patience_s=WORKER_PATIENCE_S)
 
 
 class ServiceTask(Task):  # type: ignore[type-arg]
@@ -70,8 +71,6 @@ CONFIGURATION: dict[str, Any] = {
         for entry in TIMETABLE
     },
 }
-
-settings: Settings = flask_app.extensions["settings"]
 
 app = Celery(
     "agent-feedback",

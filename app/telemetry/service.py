@@ -33,13 +33,12 @@ def accept_batch(environment: CallingEnvironment, batch: TelemetryBatch) -> Rece
 
     The events are encoded again rather than kept as they came, so that no second parser can read them differently.
     """
-    hints = [
-        (f"/events/{index}/runtimeHint", event.runtime_hint)
-        for index, event in enumerate(batch.events)
-        if event.runtime_hint is not None
-    ]
-    for hint in dict.fromkeys(hints):
-        refuse_private([hint])
+    pointers: dict[str, str] = {}
+    for index, event in enumerate(batch.events):
+        if event.runtime_hint is not None:
+            pointers.setdefault(event.runtime_hint, f"/events/{index}/runtimeHint")
+    for hint, pointer in pointers.items():
+        refuse_private([(pointer, hint)])
     _ADD.run(environment.id, clock.now(), _encoder.encode(batch.events).decode(), len(batch.events))
     ring(Job.PERSIST_TELEMETRY)
     return Receipt(accepted=len(batch.events), dropped=0)

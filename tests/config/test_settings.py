@@ -44,7 +44,7 @@ def test_everything_that_is_missing_is_said_at_once() -> None:
         "AGENT_FEEDBACK_KEY_PEPPER is not set",
         "AGENT_FEEDBACK_PUBLIC_URL is not set",
         "AGENT_FEEDBACK_SEALING_KEYS is not set",
-        "DATABASE_URL is not set",
+        "DATABASE_URL is not set, and no bin/dev is running on AGENT_FEEDBACK_DATA_DIR",
         "REDIS_URL is not set",
     ]
 
