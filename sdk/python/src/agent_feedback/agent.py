@@ -15,11 +15,11 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from agent_feedback.envelope import FIELD
+from agent_feedback.options import LOOPBACK
 from agent_feedback.transport import Answer, Transport
 
 TIMEOUT_S = 10.0
 RETRY_PAUSE_S = 0.5
-_LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 
 class FeedbackRefused(Exception):
@@ -34,6 +34,8 @@ class Envelope:
     """An envelope that was found in a response."""
 
     def __init__(self, content: Mapping[str, Any], allowed_origins: Sequence[str]) -> None:
+        if isinstance(allowed_origins, str):
+            raise TypeError("allowed_origins is a list of origins")
         self.content = content
         self._allowed = {_origin(url) for url in allowed_origins}
 
@@ -45,40 +47,46 @@ class Envelope:
     def submit_outcome(self, outcome: str, note: str) -> dict[str, Any]:
         """Send the review and return the service's answer; retries once after a 5xx or a network error.
 
-        Raises ValueError for what the published bounds do not allow, `FeedbackRefused` for what the service refuses.
+        Raises ValueError for what the published bounds do not allow, `FeedbackRefused` for what the service refuses,
+        and ConnectionError if it cannot be reached.
         """
         action = self.content.get("submitOutcome")
         if not isinstance(action, dict):
             raise ValueError(f"nothing may be submitted in the state {self.state}")
-        bounds = action["bodySchema"]
         note = " ".join(note.split())
-        if outcome not in bounds["outcome"]:
-            raise ValueError(f"outcome must be one of {', '.join(bounds['outcome'])}")
-        if not bounds["note"]["minLength"] <= len(note) <= bounds["note"]["maxLength"]:
-            raise ValueError(
-                f"note must have {bounds['note']['minLength']} to {bounds['note']['maxLength']} characters"
-            )
-        return self._post(action, {"outcome": outcome, "note": note})
-
-    def _post(self, action: Mapping[str, Any], body: Mapping[str, Any]) -> dict[str, Any]:
-        url = str(action["url"])
-        parts = urlsplit(url)
-        if _origin(url) not in self._allowed or not (parts.scheme == "https" or _is_loopback(url)):
-            raise ValueError(f"{_origin(url)} is not an allowed origin")
-        transport = Transport(_origin(url), TIMEOUT_S)
-        headers = {"Authorization": str(action["authorization"])}
-        payload = json.dumps(body).encode()
         try:
-            answer = _try(transport, parts.path, payload, headers)
+            url, authorization = str(action["url"]), str(action["authorization"])
+            outcomes, bounds = action["bodySchema"]["outcome"], action["bodySchema"]["note"]
+            is_known, is_fitting = outcome in outcomes, bounds["minLength"] <= len(note) <= bounds["maxLength"]
+        except (KeyError, TypeError):
+            raise ValueError("this envelope does not say how to submit") from None
+        if not is_known:
+            raise ValueError(f"outcome must be one of {', '.join(map(str, outcomes))}")
+        if not is_fitting:
+            raise ValueError(f"note must have {bounds['minLength']} to {bounds['maxLength']} characters")
+        return self._post(url, authorization, json.dumps({"outcome": outcome, "note": note}).encode())
+
+    def _post(self, url: str, authorization: str, body: bytes) -> dict[str, Any]:
+        origin, parts = _origin(url), urlsplit(url)
+        is_safe = parts.scheme == "https" or (parts.scheme == "http" and parts.hostname in LOOPBACK)
+        if origin not in self._allowed or not is_safe:
+            raise ValueError(f"{origin} is not an allowed origin")
+        transport = Transport(origin, TIMEOUT_S)
+        headers = {"Authorization": authorization}
+        try:
+            answer = _try(transport, parts.path, body, headers)
             if answer is None or answer.status >= 500:
+                transport.close()
                 time.sleep(RETRY_PAUSE_S)
-                answer = transport.post(parts.path, payload, headers)
+                answer = _try(transport, parts.path, body, headers)
         finally:
             transport.close()
-        content = json.loads(answer.body or b"null")
-        if answer.status != 200:
+        if answer is None:
+            raise ConnectionError(f"{origin} could not be reached")
+        content = _content(answer.body)
+        if answer.status != 200 or not isinstance(content, dict):
             raise FeedbackRefused(answer.status, content)
-        return dict(content)
+        return content
 
 
 def from_response(response: Any, *, allowed_origins: Sequence[str]) -> Envelope | None:
@@ -94,11 +102,19 @@ def from_response(response: Any, *, allowed_origins: Sequence[str]) -> Envelope 
 def _parse(response: Any) -> Any:
     if isinstance(response, dict):
         return response
-    body = response if isinstance(response, (bytes, str)) else getattr(response, "content", b"")
+    body = response if isinstance(response, (bytes, bytearray, str)) else getattr(response, "content", None)
     try:
-        return json.loads(body)
-    except (ValueError, RecursionError):
+        return json.loads(body or b"null")
+    except (ValueError, TypeError, RecursionError):
         return None
+
+
+def _content(body: bytes) -> Any:
+    """Return a service's answer: JSON, or else its first words, which may come from a proxy in between."""
+    try:
+        return json.loads(body or b"null")
+    except (ValueError, RecursionError):
+        return body[:200].decode("utf-8", "replace")
 
 
 def _try(transport: Transport, path: str, body: bytes, headers: Mapping[str, str]) -> Answer | None:
@@ -111,7 +127,3 @@ def _try(transport: Transport, path: str, body: bytes, headers: Mapping[str, str
 def _origin(url: str) -> str:
     parts = urlsplit(url)
     return f"{parts.scheme}://{parts.netloc}".lower()
-
-
-def _is_loopback(url: str) -> bool:
-    return urlsplit(url).hostname in _LOOPBACK

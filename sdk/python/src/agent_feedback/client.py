@@ -1,5 +1,7 @@
 """The company's side: one object that prepares envelopes and tells of interactions."""
 
+import logging
+import re
 import time
 import uuid
 from collections.abc import Callable, Mapping
@@ -7,9 +9,15 @@ from typing import Any
 
 from agent_feedback import envelope
 from agent_feedback.capability import LIFETIME_S, mint
-from agent_feedback.options import read_options
+from agent_feedback.options import Reference, read_options
 from agent_feedback.telemetry import TelemetryQueue, timestamp
 from agent_feedback.wsgi import WsgiAdapter
+
+LONGEST_HINT = 200
+
+logger = logging.getLogger("agent_feedback")
+
+_REFERENCE = re.compile(r"[A-Za-z0-9_.:-]{1,160}\Z")
 
 
 class AgentFeedback:
@@ -22,6 +30,7 @@ class AgentFeedback:
     def __init__(self, api_key: str | None = None, *, endpoint: str | None = None, **settings: Any) -> None:
         self.options = read_options(api_key, endpoint, settings)
         self.telemetry = TelemetryQueue(self.options)
+        self._left_out: set[str] = set()
 
     def wsgi(self, app: Callable[..., Any]) -> Callable[..., Any]:
         """Wrap a WSGI application: eligible responses carry an envelope."""
@@ -30,6 +39,19 @@ class AgentFeedback:
     def prepare(self) -> "Preparation":
         """Begin an interaction."""
         return Preparation(self)
+
+    def reference(self, name: str, callback: Reference | None, environ: Mapping[str, Any]) -> str | None:
+        """Return what a callback says, if the service can take it."""
+        found = callback(environ) if callback else None
+        if not found:
+            return None
+        if isinstance(found, str) and _REFERENCE.match(found):
+            return found
+        # One malformed reference would have the service refuse every event of its batch.
+        if name not in self._left_out:
+            self._left_out.add(name)
+            logger.warning("%s was left out: a text of 1 to 160 letters, digits and _.:- is needed", name)
+        return None
 
     def flush(self, timeout: float | None = None) -> bool:
         """Send the telemetry that waits; returns whether all was dealt with in time (in seconds)."""
@@ -56,6 +78,8 @@ class Preparation:
 
     def tell(self, surface: str, operation: str, **details: Any) -> None:
         """Put the interaction's telemetry into the queue; details that are None are left out."""
+        if not self._client.options.is_enabled:
+            return
         event: dict[str, Any] = {
             "interactionId": self.interaction_id,
             "surface": surface,
@@ -66,16 +90,21 @@ class Preparation:
         event.update((name, value) for name, value in details.items() if value is not None)
         self._client.telemetry.put(event)
 
-    def references(self, environ: Mapping[str, Any]) -> dict[str, Any]:
-        """Return what the company's own callbacks know of this request."""
+    def references(self, environ: Mapping[str, Any]) -> dict[str, str]:
+        """Return what the company's own callbacks know of this request, without what the service would refuse."""
         options = self._client.options
         found = {
-            "customerRef": options.customer_ref and options.customer_ref(environ),
-            "sessionRef": options.session_ref and options.session_ref(environ),
-            "runtimeHint": options.runtime_hint and options.runtime_hint(environ),
+            "customerRef": self._client.reference("customer_ref", options.customer_ref, environ),
+            "sessionRef": self._client.reference("session_ref", options.session_ref, environ),
+            "runtimeHint": _hint(options.runtime_hint, environ),
         }
         if found["sessionRef"]:
             found["sessionSource"] = "customer"
         if found["runtimeHint"]:
             found["runtimeHintSource"] = "http"
         return {name: value for name, value in found.items() if value}
+
+
+def _hint(callback: Reference | None, environ: Mapping[str, Any]) -> str | None:
+    found = callback(environ) if callback else None
+    return found.strip()[:LONGEST_HINT] if isinstance(found, str) and found.isprintable() else None

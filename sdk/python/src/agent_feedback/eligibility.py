@@ -1,7 +1,7 @@
 """Which responses carry an envelope."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 ALWAYS_EXCLUDED = (
@@ -17,6 +17,8 @@ ALWAYS_EXCLUDED = (
 
 _JSON = re.compile(r"application/(?:json|[\w.-]+\+json)\s*(?:;\s*charset\s*=\s*\"?utf-?8\"?\s*)?\Z", re.IGNORECASE)
 _PARTIAL = (204, 205, 206)
+# What a cache of the company's own obeys before it looks at Cache-Control.
+_CDN_POLICIES = frozenset({"cdn-cache-control", "surrogate-control"})
 
 
 class PathRules:
@@ -34,7 +36,16 @@ class PathRules:
 def _compile(pattern: str) -> "re.Pattern[str]":
     parts = re.split(r"(\*\*|\*)", pattern)
     words = {"**": ".*", "*": "[^/]*"}
-    return re.compile("".join(words.get(part, re.escape(part)) for part in parts) + r"\Z")
+    return re.compile("".join(words.get(part, re.escape(part)) for part in parts) + r"\Z", re.DOTALL)
+
+
+def by_name(headers: Iterable[tuple[str, str]]) -> dict[str, str]:
+    """Return headers by their lower-cased names; one that occurs again is joined with commas."""
+    named: dict[str, str] = {}
+    for written, value in headers:
+        name = written.lower()
+        named[name] = f"{named[name]}, {value}" if name in named else value
+    return named
 
 
 def is_eligible(status: int, headers: Mapping[str, str], options: Any) -> bool:
@@ -50,7 +61,13 @@ def is_eligible(status: int, headers: Mapping[str, str], options: Any) -> bool:
 
 def _is_shared(headers: Mapping[str, str]) -> bool:
     """Tell whether a cache in between may keep the response: then one customer's capability would reach another."""
-    policy = {part.strip().split("=")[0].lower() for part in headers.get("cache-control", "").split(",")}
-    if policy & {"private", "no-store"}:
+    if _CDN_POLICIES & headers.keys():
+        return True
+    directives = {part.strip().lower() for part in headers.get("cache-control", "").split(",")}
+    # With a field name, as in private="set-cookie", they keep back that field only.
+    if directives & {"private", "no-store"}:
         return False
-    return bool(policy & {"public", "s-maxage", "max-age"}) or "expires" in headers
+    return (
+        bool({part.split("=")[0].strip() for part in directives} & {"public", "s-maxage", "max-age"})
+        or "expires" in headers
+    )

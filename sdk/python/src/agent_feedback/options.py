@@ -1,5 +1,6 @@
 """What a company sets, in code or in the environment. A mistake shows when the process starts, never in a request."""
 
+import math
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,6 +11,7 @@ from agent_feedback.capability import ProductKey
 
 MODES = ("never_ask",)
 CACHE_MODES = ("safe", "private")
+LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 Reference = Callable[[Mapping[str, Any]], str | None]
 """Given the WSGI environment, returns an opaque reference of yours, or None."""
@@ -43,23 +45,80 @@ class Options:
 
 def read_options(api_key: str | None, endpoint: str | None, settings: Mapping[str, Any]) -> Options:
     """Join arguments and environment, arguments first, or raise `BadOption`."""
-    key_text = api_key or os.environ.get("AGENT_FEEDBACK_KEY", "")
+    chosen = dict(settings)
+    chosen.setdefault("mode", os.environ.get("AGENT_FEEDBACK_MODE") or MODES[0])
+    for name, value in chosen.items():
+        _check(name, value)
     is_enabled = os.environ.get("AGENT_FEEDBACK_ENABLED", "true").strip().lower() not in ("false", "0", "no", "off")
+    return Options(api_key=_key(api_key), endpoint=_endpoint(endpoint), is_enabled=is_enabled, **chosen)
+
+
+def _key(argument: str | None) -> ProductKey:
     try:
-        key = ProductKey(key_text.strip())
-    except ValueError as error:
-        raise BadOption(f"api_key (or AGENT_FEEDBACK_KEY): {error}") from None
-    url = (endpoint or os.environ.get("AGENT_FEEDBACK_URL", "")).strip().rstrip("/")
-    if urlsplit(url).scheme not in ("http", "https") or not urlsplit(url).netloc:
-        raise BadOption("endpoint (or AGENT_FEEDBACK_URL): the https URL of the service is needed")
-    chosen = {"mode": os.environ.get("AGENT_FEEDBACK_MODE") or "never_ask", **settings}
-    for name, allowed in (("mode", MODES), ("cache_mode", CACHE_MODES)):
-        if chosen.get(name, allowed[0]) not in allowed:
-            raise BadOption(f"{name}: one of {', '.join(allowed)}")
-    for name in ("flush_interval", "max_queue_size", "timeout", "max_attempts", "shutdown_timeout", "max_body_bytes"):
-        if name in chosen and not chosen[name] > 0:
-            raise BadOption(f"{name}: must be above zero")
+        return ProductKey((argument or os.environ.get("AGENT_FEEDBACK_KEY", "")).strip())
+    except (ValueError, TypeError, AttributeError):
+        raise BadOption(
+            "api_key (or AGENT_FEEDBACK_KEY): a product key looks like af_live_<32 hex digits>_<secret>"
+        ) from None
+
+
+def _endpoint(argument: str | None) -> str:
+    refused = BadOption(
+        "endpoint (or AGENT_FEEDBACK_URL): an https URL without credentials, query or fragment is needed; "
+        "http only for the machine itself"
+    )
+    url = (argument or os.environ.get("AGENT_FEEDBACK_URL", "")).strip().rstrip("/")
     try:
-        return Options(api_key=key, endpoint=url, is_enabled=is_enabled, **chosen)
-    except TypeError as error:
-        raise BadOption(str(error).replace("Options.__init__() got an ", "")) from None
+        parts = urlsplit(url)
+        is_safe = parts.scheme == "https" or (parts.scheme == "http" and parts.hostname in LOOPBACK)
+        # Reading the port checks it.
+        is_plain = parts.port != 0 and not (parts.query or parts.fragment or "@" in parts.netloc)
+    except ValueError:
+        raise refused from None
+    if not (is_safe and is_plain and parts.hostname and url.isascii() and url.isprintable() and " " not in url):
+        raise refused
+    return url
+
+
+def _check(name: str, value: Any) -> None:
+    if name not in _RULES:
+        raise BadOption(f"{name}: there is no such option; there are {', '.join(sorted(_RULES))}")
+    is_right, needed = _RULES[name]
+    if not is_right(value):
+        raise BadOption(f"{name}: {needed}")
+
+
+def _is_time(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and 0 < value < math.inf
+
+
+def _is_count(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value > 0
+
+
+def _is_callback(value: Any) -> bool:
+    return value is None or callable(value)
+
+
+def _are_patterns(value: Any) -> bool:
+    # A text is a sequence too: its characters would be patterns that never match.
+    if isinstance(value, (str, bytes)) or not isinstance(value, Sequence):
+        return False
+    return all(isinstance(pattern, str) and pattern.startswith(("/", "*")) for pattern in value)
+
+
+_RULES: dict[str, tuple[Callable[[Any], bool], str]] = {
+    "mode": (MODES.__contains__, f"one of {', '.join(MODES)} is needed"),
+    "cache_mode": (CACHE_MODES.__contains__, f"one of {', '.join(CACHE_MODES)} is needed"),
+    **dict.fromkeys(("include", "exclude"), (_are_patterns, "a list of path patterns is needed, each from / or *")),
+    **dict.fromkeys(
+        ("customer_ref", "session_ref", "runtime_hint"),
+        (_is_callback, "a function that takes the WSGI environment is needed"),
+    ),
+    **dict.fromkeys(
+        ("flush_interval", "timeout", "shutdown_timeout"), (_is_time, "a number of seconds above zero is needed")
+    ),
+    **dict.fromkeys(
+        ("max_queue_size", "max_attempts", "max_body_bytes"), (_is_count, "a whole number above zero is needed")
+    ),
+}

@@ -1,11 +1,13 @@
 """Putting the envelope into a JSON object without touching any other byte of it."""
 
 import json
+import re
 from typing import Any
 
 from agent_feedback.envelope import FIELD
 
 _WHITE_SPACE = b" \t\r\n"
+_SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 
 
 def is_open_object(body: bytes) -> bool:
@@ -13,10 +15,18 @@ def is_open_object(body: bytes) -> bool:
     if not body.lstrip(_WHITE_SPACE).startswith(b"{"):
         return False
     try:
-        content = json.loads(body.decode("utf-8"))
+        # Numbers stay text: they may be longer than Python likes to read.
+        content = json.loads(body.decode("utf-8"), parse_int=str, parse_float=str, parse_constant=_refuse)
+        if _SURROGATE.search(body):
+            # Half a surrogate pair is no text, and readers differ over what to make of it.
+            json.dumps(content, ensure_ascii=False).encode("utf-8")
     except (ValueError, RecursionError):
         return False
-    return isinstance(content, dict) and FIELD not in content
+    return FIELD not in content
+
+
+def _refuse(constant: str) -> None:
+    raise ValueError(f"{constant} is not JSON")
 
 
 def splice(body: bytes, envelope: dict[str, Any]) -> bytes | None:

@@ -1,0 +1,41 @@
+"""What the tests of the Python package share."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from agent_feedback import AgentFeedback, telemetry
+from agent_feedback.telemetry import TelemetryQueue
+
+from tests.sdk.endpoint import KEY, Endpoint, serving
+
+MakeQueue = Callable[..., TelemetryQueue]
+
+
+@pytest.fixture(autouse=True)
+def no_settings_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("KEY", "URL", "MODE", "ENABLED"):
+        monkeypatch.delenv(f"AGENT_FEEDBACK_{name}", raising=False)
+
+
+@pytest.fixture
+def endpoint() -> Iterator[Endpoint]:
+    """A healthy service."""
+    with serving(Endpoint()) as running:
+        yield running
+
+
+@pytest.fixture
+def make_queue(endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch) -> Iterator[MakeQueue]:
+    """Make queues that try again quickly."""
+    monkeypatch.setattr(telemetry, "FIRST_PAUSE_S", 0.01)
+    made: list[TelemetryQueue] = []
+
+    def make(url: str = "", **settings: Any) -> TelemetryQueue:
+        made.append(AgentFeedback(KEY, endpoint=url or endpoint.url, **{"flush_interval": 0.02, **settings}).telemetry)
+        return made[-1]
+
+    yield make
+    endpoint.gate.set()
+    for queue in made:
+        queue.shutdown(0.1)

@@ -1,0 +1,138 @@
+"""A real HTTP server in place of the service, which answers as a test tells it to."""
+
+import json
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any, NamedTuple
+
+from agent_feedback.telemetry import TelemetryQueue
+
+KEY = "af_live_0123456789abcdef0123456789abcdef_conformance_secret_0123456789abcdef"
+
+HANG_UP = 0
+"""In place of a status: close the connection without an answer."""
+
+
+class Received(NamedTuple):
+    """One request that came in."""
+
+    at: float
+    path: str
+    headers: dict[str, str]
+    body: bytes
+
+    @property
+    def events(self) -> list[dict[str, Any]]:
+        events: list[dict[str, Any]] = json.loads(self.body)["events"]
+        return events
+
+
+class Reply(NamedTuple):
+    """One answer."""
+
+    status: int = 202
+    body: bytes = b"{}"
+    headers: tuple[tuple[str, str], ...] = ()
+
+
+class Endpoint:
+    """Answers from `replies` in order, and then with `usual`."""
+
+    def __init__(self, *replies: Reply, usual: Reply | None = None) -> None:
+        self.replies, self.usual = list(replies), usual or Reply()
+        self.received: list[Received] = []
+        self.gate = threading.Event()
+        """No answer goes out while this is not set."""
+        self.gate.set()
+        self.connections = 0
+        self.url = ""
+
+    @property
+    def events(self) -> list[dict[str, Any]]:
+        return [event for request in self.received for event in request.events]
+
+    @property
+    def numbers(self) -> list[int]:
+        return [event["number"] for event in self.events]
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+    block_on_close = False
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Say nothing: some tests hang up on purpose."""
+
+
+def _handler(endpoint: Endpoint) -> type[BaseHTTPRequestHandler]:
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+        disable_nagle_algorithm = True
+
+        def setup(self) -> None:
+            super().setup()
+            endpoint.connections += 1
+
+        def do_POST(self) -> None:
+            body = self.rfile.read(int(self.headers["Content-Length"]))
+            endpoint.received.append(Received(time.monotonic(), self.path, dict(self.headers), body))
+            endpoint.gate.wait(10)
+            reply = endpoint.replies.pop(0) if endpoint.replies else endpoint.usual
+            if reply.status == HANG_UP:
+                self.close_connection = True
+                with suppress(OSError):
+                    self.connection.shutdown(socket.SHUT_RDWR)
+                return
+            self.send_response(reply.status)
+            self.send_header("Content-Length", str(len(reply.body)))
+            for name, value in reply.headers:
+                self.send_header(name, value)
+            self.end_headers()
+            self.wfile.write(reply.body)
+
+        do_GET = do_POST
+
+        def log_message(self, format: str, *args: Any) -> None:
+            """Say nothing."""
+
+    return Handler
+
+
+@contextmanager
+def serving(endpoint: Endpoint) -> Iterator[Endpoint]:
+    """Run the server while the block runs."""
+    with _Server(("127.0.0.1", 0), _handler(endpoint)) as server:
+        endpoint.url = f"http://127.0.0.1:{server.server_port}"
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+        thread.start()
+        try:
+            yield endpoint
+        finally:
+            endpoint.gate.set()
+            server.shutdown()
+            thread.join()
+
+
+def closed_port() -> int:
+    """Return a port on which nobody listens."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+def put(queue: TelemetryQueue, *numbers: int) -> None:
+    """Put events that are told apart by a number."""
+    for number in numbers:
+        queue.put({"number": number})
+
+
+def wait_until(is_true: Callable[[], object], timeout_s: float = 5) -> None:
+    until = time.monotonic() + timeout_s
+    while not is_true():
+        assert time.monotonic() < until, f"not so within {timeout_s} seconds"
+        time.sleep(0.005)

@@ -1,0 +1,108 @@
+"""Small WSGI products, and a client that sees exactly what the adapter lets through."""
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+from wsgiref.util import setup_testing_defaults
+from wsgiref.validate import validator
+
+from agent_feedback import AgentFeedback
+
+from tests.sdk.endpoint import KEY
+
+App = Callable[..., Iterable[bytes]]
+Headers = list[tuple[str, str]]
+
+JSON = ("Content-Type", "application/json")
+BODY = b'{"a": 1.0}\n'
+
+
+@dataclass
+class Seen:
+    """One response as a server sees it."""
+
+    status: str = ""
+    headers: Headers = field(default_factory=list)
+    body: bytes = b""
+    starts: int = 0
+
+    def all(self, name: str) -> list[str]:
+        return [value for written, value in self.headers if written.lower() == name.lower()]
+
+    @property
+    def has_envelope(self) -> bool:
+        return b'"_agentFeedback":' in self.body
+
+
+class Watched:
+    """A body that counts how often it is closed."""
+
+    def __init__(self, *chunks: bytes, fails_after: int | None = None) -> None:
+        self._chunks, self._fails_after, self.closed = chunks, fails_after, 0
+
+    def __iter__(self) -> Iterator[bytes]:
+        for number, chunk in enumerate(self._chunks):
+            if number == self._fails_after:
+                raise LookupError("the product's own")
+            yield chunk
+
+    def close(self) -> None:
+        self.closed += 1
+
+
+class Client(AgentFeedback):
+    """A client that keeps its telemetry instead of sending it."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(KEY, endpoint="https://feedback.example.com", **settings)
+        self.told: list[dict[str, Any]] = []
+        self.telemetry.put = self.told.append  # type: ignore[method-assign]
+
+
+def answering(
+    body: bytes | Iterable[bytes] = BODY,
+    status: str = "200 OK",
+    headers: Headers | None = None,
+    *,
+    has_length: bool = True,
+) -> App:
+    """Return a product that always answers alike; JSON unless headers say otherwise."""
+
+    def app(environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
+        told = list([JSON] if headers is None else headers)
+        if isinstance(body, bytes) and has_length and "204" not in status:
+            told.append(("Content-Length", str(len(body))))
+        start_response(status, told)
+        return [body] if isinstance(body, bytes) else body
+
+    return app
+
+
+def fetch(app: App, path: str = "/orders/12", *, is_strict: bool = True, **environ: Any) -> Seen:
+    """Ask once, as a server does; `is_strict` has the standard library check every rule of WSGI."""
+    seen, written = Seen(), bytearray()
+    request: dict[str, Any] = {"SCRIPT_NAME": "", "PATH_INFO": path, "QUERY_STRING": "", **environ}
+    setup_testing_defaults(request)
+
+    def start_response(status: str, headers: Headers, exc_info: Any = None) -> Callable[[bytes], Any]:
+        seen.status, seen.headers = status, headers
+        seen.starts += 1
+        return written.extend
+
+    chunks = (validator(app) if is_strict else app)(request, start_response)
+    try:
+        for chunk in chunks:
+            written += chunk
+    finally:
+        if hasattr(chunks, "close"):
+            chunks.close()
+    seen.body = bytes(written)
+    return seen
+
+
+def both(app: App, feedback: Client, path: str = "/orders/12", **environ: Any) -> tuple[Seen, Seen]:
+    """Return what the product answers without and with the adapter."""
+    is_strict = environ.pop("is_strict", True)
+    inner = validator(app) if is_strict else app
+    plain = fetch(inner, path, is_strict=is_strict, **environ)
+    return plain, fetch(feedback.wsgi(inner), path, is_strict=is_strict, **environ)

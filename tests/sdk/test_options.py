@@ -1,0 +1,134 @@
+"""A mistake in the settings shows when the process starts, and the message says which it is."""
+
+from typing import Any
+
+import pytest
+from agent_feedback import AgentFeedback, BadOption
+
+from tests.sdk.endpoint import KEY
+
+URL = "https://feedback.example.com"
+
+
+def test_the_environment_sets_key_address_and_mode(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AGENT_FEEDBACK_KEY", f" {KEY}\n")
+    monkeypatch.setenv("AGENT_FEEDBACK_URL", f"{URL}/base/ ")
+    monkeypatch.setenv("AGENT_FEEDBACK_MODE", "never_ask")
+    options = AgentFeedback().options
+    assert (options.api_key.reveal(), options.endpoint, options.mode) == (KEY, URL + "/base", "never_ask")
+    assert options.is_enabled
+
+
+def test_an_argument_goes_before_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AGENT_FEEDBACK_KEY", "nonsense")
+    monkeypatch.setenv("AGENT_FEEDBACK_URL", "nonsense")
+    monkeypatch.setenv("AGENT_FEEDBACK_MODE", "nonsense")
+    assert AgentFeedback(KEY, endpoint=URL, mode="never_ask").options.endpoint == URL
+
+
+@pytest.mark.parametrize("text", ["false", "FALSE", " no ", "0", "off"])
+def test_the_kill_switch(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
+    monkeypatch.setenv("AGENT_FEEDBACK_ENABLED", text)
+    assert not AgentFeedback(KEY, endpoint=URL).options.is_enabled
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        None,
+        "",
+        "af_live_",
+        KEY[:-30],
+        KEY.upper(),
+        KEY + "\u00e9",
+        KEY.replace("_conf", " conf"),
+        "af_company_" + "0" * 32 + "_" + "s" * 43,
+        b"af_live",
+        12,
+    ],
+    ids=repr,
+)
+def test_a_malformed_key_is_refused_without_being_shown(key: Any) -> None:
+    with pytest.raises(BadOption, match=r"^api_key \(or AGENT_FEEDBACK_KEY\): a product key looks like") as refused:
+        AgentFeedback(key, endpoint=URL)
+    assert "conformance" not in str(refused.value)
+    assert refused.value.__cause__ is None
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        None,
+        "",
+        "feedback.example.com",
+        "ftp://feedback.example.com",
+        "https://",
+        "https://:443",
+        "http://feedback.example.com",
+        "https://user:word@feedback.example.com",
+        "https://feedback.example.com?a=1",
+        "https://feedback.example.com#a",
+        "https://feedback.example.com:99999",
+        "https://feedback.example.com:port",
+        "https://[::1",
+        "https://feedback.example.com/a b",
+        "https://f\u00e9.example.com",
+    ],
+)
+def test_a_malformed_address_is_refused(url: Any) -> None:
+    with pytest.raises(BadOption, match=r"^endpoint \(or AGENT_FEEDBACK_URL\): an https URL"):
+        AgentFeedback(KEY, endpoint=url)
+
+
+@pytest.mark.parametrize(
+    "url", ["http://127.0.0.1:8000", "http://localhost", "http://[::1]:1", "https://a.example:1/b"]
+)
+def test_an_address_of_this_machine_needs_no_https(url: str) -> None:
+    assert AgentFeedback(KEY, endpoint=url).options.endpoint == url
+
+
+def test_a_malformed_mode_in_the_environment_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AGENT_FEEDBACK_MODE", "sometimes")
+    with pytest.raises(BadOption, match=r"^mode: one of never_ask is needed$"):
+        AgentFeedback(KEY, endpoint=URL)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "needed"),
+    [
+        ("mode", "sometimes", "one of never_ask"),
+        ("mode", None, "one of never_ask"),
+        ("cache_mode", "shared", "one of safe, private"),
+        ("include", "/api/**", "a list of path patterns"),
+        ("include", ["api/**"], "a list of path patterns"),
+        ("exclude", [1], "a list of path patterns"),
+        ("exclude", None, "a list of path patterns"),
+        ("customer_ref", "account_42", "a function"),
+        ("session_ref", 1, "a function"),
+        ("runtime_hint", {}, "a function"),
+        ("flush_interval", 0, "seconds above zero"),
+        ("flush_interval", "1", "seconds above zero"),
+        ("timeout", float("nan"), "seconds above zero"),
+        ("timeout", float("inf"), "seconds above zero"),
+        ("shutdown_timeout", -1, "seconds above zero"),
+        ("max_queue_size", 0, "a whole number above zero"),
+        ("max_queue_size", 1.5, "a whole number above zero"),
+        ("max_attempts", True, "a whole number above zero"),
+        ("max_body_bytes", None, "a whole number above zero"),
+    ],
+)
+def test_a_malformed_option_is_refused(name: str, value: Any, needed: str) -> None:
+    with pytest.raises(BadOption, match=f"^{name}: .*{needed}"):
+        AgentFeedback(KEY, endpoint=URL, **{name: value})
+
+
+@pytest.mark.parametrize("name", ["apiKey", "max_queue", "is_enabled", "company_key"])
+def test_an_unknown_option_is_refused_and_the_known_ones_are_named(name: str) -> None:
+    with pytest.raises(BadOption, match=f"^{name}: there is no such option; there are cache_mode, "):
+        AgentFeedback(KEY, endpoint=URL, **{name: 1})
+
+
+def test_the_endpoint_is_in_the_message_only_by_its_rule() -> None:
+    with pytest.raises(BadOption) as refused:
+        AgentFeedback(KEY, endpoint="https://user:password@feedback.example.com")
+    assert "password" not in str(refused.value)

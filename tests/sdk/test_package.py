@@ -1,0 +1,97 @@
+"""What the package is made of, and that it installs from the file that the service hands out."""
+
+import ast
+import json
+import os
+import subprocess
+import sys
+import venv
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import agent_feedback
+import pytest
+
+from app.discovery.downloads import Download, downloads
+from tests.sdk.endpoint import KEY
+
+PACKAGE = Path(__file__).resolve().parents[2] / "sdk" / "python"
+SOURCES = sorted((PACKAGE / "src").rglob("*.py"))
+
+INSTALLED = f"""
+import json
+from agent_feedback import AgentFeedback
+from agent_feedback.agent import from_response
+envelope = AgentFeedback("{KEY}", endpoint="https://feedback.example.com").prepare().envelope()
+assert from_response({{"_agentFeedback": envelope}}, allowed_origins=[]).state == "feedback_ready"
+print(json.dumps(envelope))
+"""
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    download: Download = downloads()["python"]
+    path = tmp_path_factory.mktemp("wheel") / download.name
+    path.write_bytes(download.content)
+    return path
+
+
+def imported(source: Path) -> Iterator[str]:
+    for node in ast.walk(ast.parse(source.read_text())):
+        if isinstance(node, ast.Import):
+            yield from (name.name for name in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0
+            yield node.module or ""
+
+
+def test_there_is_something_to_look_at() -> None:
+    assert len(SOURCES) > 10
+
+
+@pytest.mark.parametrize("source", SOURCES, ids=lambda path: path.name)
+def test_only_the_standard_library_is_imported(source: Path) -> None:
+    packages = {name.split(".")[0] for name in imported(source)}
+    assert packages <= sys.stdlib_module_names | {"agent_feedback"}
+
+
+@pytest.mark.parametrize("source", SOURCES, ids=lambda path: path.name)
+def test_a_file_is_under_400_lines_and_readable_by_python_3_10(source: Path) -> None:
+    assert len(source.read_text().splitlines()) < 400
+    ast.parse(source.read_text(), feature_version=(3, 10))
+
+
+def test_the_version_is_that_of_the_project_file() -> None:
+    assert f'version = "{agent_feedback.__version__}"' in (PACKAGE / "pyproject.toml").read_text()
+
+
+def test_the_wheel_holds_the_protocol_and_needs_nothing(wheel: Path) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        names = set(archive.namelist())
+        metadata = archive.read(f"agent_feedback-{agent_feedback.__version__}.dist-info/METADATA").decode()
+        for name in ("conformance.json", "contract.json", "instructions.json"):
+            packed = json.loads(archive.read(f"agent_feedback/protocol/{name}"))
+            assert packed == json.loads((PACKAGE.parent / "protocol" / name).read_text())
+    assert "agent_feedback/py.typed" in names
+    assert not any(name.endswith(".pyc") for name in names)
+    assert "Requires-Dist" not in metadata
+    assert "Requires-Python: >=3.10" in metadata
+
+
+def test_the_wheel_installs_without_a_network_and_works(wheel: Path, tmp_path: Path) -> None:
+    venv.create(tmp_path / "fresh", with_pip=False)
+    python = tmp_path / "fresh" / "bin" / "python"
+    outside = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "PIP"))}
+    install = ["-m", "pip", "--python", str(python), "install", "-q", "--no-deps", "--no-index", str(wheel)]
+    subprocess.run([sys.executable, *install], check=True, timeout=60, env=outside)
+    done = subprocess.run(
+        [python, "-I", "-W", "error", "-c", INSTALLED],
+        cwd=tmp_path,
+        env=outside,
+        capture_output=True,
+        text=True,
+        timeout=30,
+        check=True,
+    )
+    assert json.loads(done.stdout)["submitOutcome"]["url"] == "https://feedback.example.com/api/v2/outcomes"

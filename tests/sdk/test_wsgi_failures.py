@@ -1,0 +1,175 @@
+"""Whatever fails in the product stays the product's; whatever fails in here is not seen."""
+
+import io
+import logging
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+from wsgiref.util import FileWrapper
+
+import pytest
+from agent_feedback import wsgi as adapter
+
+from tests.sdk.endpoint import KEY
+from tests.sdk.site import BODY, JSON, Client, Watched, answering, both, fetch
+
+LENGTH = ("Content-Length", str(len(BODY)))
+
+
+@pytest.fixture
+def feedback() -> Client:
+    return Client()
+
+
+@pytest.mark.parametrize(
+    ("status", "headers"),
+    [
+        ("200 OK", [JSON, LENGTH]),
+        ("200 OK", [JSON]),
+        ("404 Not Found", [JSON]),
+        ("200 OK", [("Content-Type", "text/html")]),
+        ("200 OK", [JSON, ("Content-Length", "2000000")]),
+        ("200 OK", [JSON, ("Content-Length", "3")]),
+    ],
+)
+def test_the_products_body_is_closed_exactly_once(feedback: Client, status: str, headers: list[Any]) -> None:
+    body = Watched(BODY)
+    fetch(feedback.wsgi(answering(body, status, headers)), is_strict=False)
+    assert body.closed == 1
+
+
+def test_the_products_body_is_closed_by_the_server_and_not_before(feedback: Client) -> None:
+    body = Watched(BODY)
+    chunks = feedback.wsgi(answering(body, headers=[JSON, LENGTH]))({"PATH_INFO": "/"}, lambda *start: None)
+    assert b"_agentFeedback" in b"".join(chunks)
+    assert body.closed == 0
+    chunks.close()  # type: ignore[attr-defined]
+    assert body.closed == 1
+
+
+def test_a_generator_that_nobody_reads_is_closed_all_the_same(feedback: Client) -> None:
+    body = Watched(BODY)
+    chunks = feedback.wsgi(lambda environ, start_response: body)({"PATH_INFO": "/"}, lambda *start: None)
+    chunks.close()  # type: ignore[attr-defined]
+    assert body.closed == 1
+
+
+def test_an_exception_of_the_product_comes_through(feedback: Client) -> None:
+    def app(environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
+        start_response("200 OK", [JSON])
+        raise LookupError("the product's own")
+
+    with pytest.raises(LookupError, match="the product's own"):
+        fetch(feedback.wsgi(app))
+
+
+@pytest.mark.parametrize("headers", [[JSON], [JSON, LENGTH], [("Content-Type", "text/html")]])
+def test_an_exception_in_the_middle_of_a_body_comes_through_and_closes_it(feedback: Client, headers: list[Any]) -> None:
+    body = Watched(BODY[:3], BODY[3:], fails_after=1)
+    with pytest.raises(LookupError, match="the product's own"):
+        fetch(feedback.wsgi(answering(body, headers=headers)), is_strict=False)
+    assert body.closed == 1
+
+
+def test_a_server_that_refuses_the_start_still_has_the_body_closed(feedback: Client) -> None:
+    def refuse(*start: Any) -> None:
+        raise AssertionError("headers already sent")
+
+    body = Watched(BODY)
+    with pytest.raises(AssertionError, match="already sent"):
+        feedback.wsgi(answering(body, headers=[JSON, LENGTH]))({"PATH_INFO": "/"}, refuse)
+    assert body.closed == 1
+
+
+@pytest.mark.parametrize("name", ["customer_ref", "session_ref", "runtime_hint"])
+def test_a_callback_that_fails_leaves_the_response_as_it_was(name: str, caplog: pytest.LogCaptureFixture) -> None:
+    feedback = Client(**{name: lambda environ: environ["no such thing"]})
+    app = answering(headers=[JSON, ("ETag", '"1"')])
+    extending = feedback.wsgi(app)
+    assert [fetch(extending) for _ in range(3)] == [fetch(app)] * 3
+    assert feedback.told == []
+    assert [record.levelno for record in caplog.records] == [logging.WARNING]
+    assert KEY not in caplog.text
+
+
+@pytest.mark.parametrize("name", ["splice", "normalize_operation", "is_eligible"])
+@pytest.mark.parametrize("body", [[BODY], Watched(BODY[:3], BODY[3:])])
+def test_a_mistake_of_ours_leaves_the_response_as_it_was(
+    feedback: Client, monkeypatch: pytest.MonkeyPatch, name: str, body: Iterable[bytes]
+) -> None:
+    def fail(*arguments: Any) -> None:
+        raise RuntimeError("a mistake")
+
+    monkeypatch.setattr(adapter, name, fail)
+    plain, seen = both(answering(body, headers=[JSON, LENGTH]), feedback)
+    assert seen == plain
+
+
+@pytest.mark.parametrize("reference", [42, "", None, "a b", "x" * 161, "né", b"bytes", ["list"]])
+def test_a_reference_that_the_service_would_refuse_is_left_out(reference: Any) -> None:
+    feedback = Client(customer_ref=lambda environ: reference, session_ref=lambda environ: reference)
+    assert fetch(feedback.wsgi(answering())).has_envelope
+    assert not {"customerRef", "sessionRef", "sessionSource"} & feedback.told[0].keys()
+
+
+def test_a_long_hint_is_cut() -> None:
+    feedback = Client(runtime_hint=lambda environ: "x" * 500)
+    fetch(feedback.wsgi(answering()))
+    assert feedback.told[0]["runtimeHint"] == "x" * 200
+
+
+@pytest.mark.parametrize("status", ["nonsense", "", "2xx"])
+def test_a_status_that_cannot_be_read_passes_to_the_server(feedback: Client, status: str) -> None:
+    plain, seen = both(answering(status=status), feedback, is_strict=False)
+    assert seen == plain
+
+
+def test_a_product_that_starts_over_with_an_error_passes_as_it_is(feedback: Client) -> None:
+    def app(environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
+        try:
+            start_response("200 OK", [JSON])
+            raise LookupError
+        except LookupError:
+            start_response("500 Oops", [JSON], sys.exc_info())
+            return [b'{"error":1}']
+
+    seen = fetch(feedback.wsgi(app))
+    assert (seen.status, seen.headers, seen.body, seen.starts) == ("500 Oops", [JSON], b'{"error":1}', 1)
+
+
+def test_a_product_that_starts_over_while_its_body_is_read_passes_as_it_is(feedback: Client) -> None:
+    def app(environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
+        start_response("200 OK", [JSON, LENGTH])
+
+        def chunks() -> Iterator[bytes]:
+            try:
+                raise LookupError
+            except LookupError:
+                start_response("500 Oops", [JSON], sys.exc_info())
+                yield b'{"error":1}'
+
+        return chunks()
+
+    seen = fetch(feedback.wsgi(app), is_strict=False)
+    assert (seen.status, seen.headers, seen.body, seen.starts) == ("500 Oops", [JSON], b'{"error":1}', 1)
+
+
+@pytest.mark.parametrize(("headers", "is_extended"), [([JSON, LENGTH], True), ([JSON], False)])
+def test_a_file_is_extended_if_it_says_how_long_it_is(feedback: Client, headers: list[Any], is_extended: bool) -> None:
+    file = io.BytesIO(BODY)
+
+    def app(environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
+        start_response("200 OK", headers)
+        wrapped: Iterable[bytes] = environ["wsgi.file_wrapper"](file, 4)
+        return wrapped
+
+    seen = fetch(feedback.wsgi(app), **{"wsgi.file_wrapper": FileWrapper})
+    assert seen.has_envelope == is_extended
+    assert is_extended or (seen.body, seen.headers) == (BODY, headers)
+    assert file.closed
+
+
+def test_a_file_that_is_too_long_goes_out_as_the_very_object_that_the_server_can_send_quickly() -> None:
+    wrapped = FileWrapper(io.BytesIO(BODY))
+    app = Client(max_body_bytes=4).wsgi(answering(wrapped, headers=[JSON, LENGTH]))
+    assert app({"PATH_INFO": "/"}, lambda *start: None) is wrapped
