@@ -1,13 +1,15 @@
 """Every table of the house, for whoever compares them with a database."""
 
 from app.accounts import models as accounts
+from app.consent import models as consent
 from app.core.database import Base
 from app.interactions import models as interactions
 from app.outcomes import models as outcomes
 from app.products import models as products
+from app.reports import models as reports
 from app.summaries import models as summaries
 from app.telemetry import models as telemetry
 
-ROOMS = (accounts, interactions, outcomes, products, summaries, telemetry)
+ROOMS = (accounts, consent, interactions, outcomes, products, reports, summaries, telemetry)
 
 METADATA = Base.metadata

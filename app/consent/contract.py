@@ -1,17 +1,37 @@
-"""What an agent is told it may do: the contract of the state `feedback_ready`."""
+"""What agents are told: questions, and the contract of the state `feedback_ready`, from the protocol's own files."""
 
 from datetime import UTC, datetime
 from typing import Any
 
 from app.core import protocol
+from app.products.rules import Mode
 
 _CONTRACT = protocol.read("contract.json")
 _TEXTS = protocol.read("instructions.json")
 
+QUESTIONS_VERSION = 1
+"""Grows with every change of a question's words; a decision keeps the version that it answered."""
 
-def feedback_ready(feedback_url: str, token: str, expires_at: int) -> dict[str, Any]:
-    """Return the `never_ask` envelope for a capability; `expires_at` is in seconds since 1970."""
-    action = {"method": "POST", "authorization": f"Bearer {token}", "contentType": _CONTRACT["contentType"]}
+
+def question(name: str, service_name: str) -> str:
+    """Return the exact question, `once` or `always`."""
+    words: str = _TEXTS["questions"][name]
+    return words.replace("{service}", service_name)
+
+
+def question_version(name: str) -> str:
+    """Return which question in which words."""
+    return f"{name}/{QUESTIONS_VERSION}"
+
+
+def feedback_ready(
+    feedback_url: str, token: str, expires_at: int, configured_mode: Mode | None = None
+) -> dict[str, Any]:
+    """Return the contract by which feedback may be sent; `expires_at` is in seconds since 1970.
+
+    Without a configured mode it is the envelope of an environment that asks nobody.
+    """
+    consent = {"configuredMode": configured_mode, "consentManagedBy": "service"} if configured_mode else {}
     return {
         "v": _CONTRACT["version"],
         "mode": "never_ask",
@@ -19,19 +39,29 @@ def feedback_ready(feedback_url: str, token: str, expires_at: int) -> dict[str, 
         "requested": True,
         "consentRequired": False,
         "consentPolicy": "none",
+        **consent,
         "reliability": _CONTRACT["reliability"]["http"],
         "when": _CONTRACT["when"]["feedback_ready"],
         "instruction": _TEXTS["feedback_ready"],
         "privacy": _TEXTS["privacy"],
         "expiresAt": datetime.fromtimestamp(expires_at, UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
         "submitOutcome": {
-            "url": feedback_url + _CONTRACT["paths"]["outcomes"],
-            **action,
+            **_action(feedback_url, "outcomes", token),
             "bodySchema": _CONTRACT["outcomeBody"],
         },
-        "submit": {
-            "url": feedback_url + _CONTRACT["paths"]["reports"],
-            **action,
-            "reportSchema": _CONTRACT["reportSchema"],
-        },
+        "submit": submit_report(feedback_url, token),
+    }
+
+
+def submit_report(feedback_url: str, token: str) -> dict[str, Any]:
+    """Return the action that sends a report."""
+    return {**_action(feedback_url, "reports", token), "reportSchema": _CONTRACT["reportSchema"]}
+
+
+def _action(feedback_url: str, path: str, token: str) -> dict[str, Any]:
+    return {
+        "url": feedback_url + _CONTRACT["paths"][path],
+        "method": "POST",
+        "authorization": f"Bearer {token}",
+        "contentType": _CONTRACT["contentType"],
     }

@@ -42,9 +42,11 @@ class Blueprint(SmorestBlueprint):  # type: ignore[misc]
         self.guard: Guard | None = None
         self._prepare_doc_cbks.append(self._prepare_refusal_doc)
 
-    def arguments(self, schema: type[Schema], *, limit: int = AGENT_BODY_BYTES) -> Callable[..., Any]:
-        """Decode the body by a schema and pass it as the last argument."""
-        decoder = BodyDecoder(schema())
+    def arguments(
+        self, schema: type[Schema], *, limit: int = AGENT_BODY_BYTES, invalid_status: int = 422
+    ) -> Callable[..., Any]:
+        """Decode the body by a schema and pass it as the last argument; `invalid_status` answers a wrong value."""
+        decoder = BodyDecoder(schema(), invalid_status=invalid_status)
 
         def decorator(view: Callable[..., Any]) -> Callable[..., Any]:
             @functools.wraps(view)
@@ -55,6 +57,7 @@ class Blueprint(SmorestBlueprint):  # type: ignore[misc]
 
             wrapper._apidoc = deepcopy(getattr(view, "_apidoc", {}))  # type: ignore[attr-defined]
             wrapper._apidoc["arguments"] = {"parameters": [{"in": "json", "required": True, "schema": schema}]}  # type: ignore[attr-defined]
+            wrapper._apidoc["body_refusals"] = {400, 413, invalid_status}  # type: ignore[attr-defined]
             return wrapper
 
         return decorator
@@ -111,8 +114,7 @@ class Blueprint(SmorestBlueprint):  # type: ignore[misc]
         if self.guard and self.guard.credential:
             doc["security"] = [{self.guard.name: []}]
             refusals.add(401)
-        if "arguments" in doc_info:
-            refusals |= {400, 413, 422}
+        refusals |= doc_info.get("body_refusals", set())
         for status in sorted(refusals):
             doc.setdefault("responses", {}).setdefault(status, HTTPStatus(status).name)
         return doc

@@ -11,7 +11,7 @@ import marshmallow
 import msgspec
 
 from app.core import json
-from app.core.errors import MalformedJson
+from app.core.errors import BadRequest, MalformedJson, Unprocessable
 from app.core.fields import Field
 from app.core.schema import Many, One, Schema, camel
 
@@ -22,12 +22,15 @@ PayloadGuard = Callable[[Any], None]
 class BodyDecoder:
     """Decodes the bodies of one schema."""
 
-    def __init__(self, schema: Schema) -> None:
-        self._schema = schema
-        self._fast = msgspec.json.Decoder(fast_struct(schema))
+    def __init__(self, schema: Schema, *, invalid_status: int = 422) -> None:
+        self._schema, self._invalid_status = schema, invalid_status
+        # A schema with rules across its fields has no fast way; its bodies all go to marshmallow.
+        self._fast = None if _has_rules_across(schema) else msgspec.json.Decoder(fast_struct(schema))
 
     def decode(self, body: bytes, guard: PayloadGuard) -> Any:
         """Return what the schema loads from a body, or raise what is wrong with it."""
+        if self._fast is None:
+            return self._explain(body, guard)
         try:
             return self._fast.decode(body)
         except (msgspec.MsgspecError, RecursionError, ValueError):
@@ -38,7 +41,19 @@ class BodyDecoder:
         if not isinstance(payload, dict):
             raise MalformedJson
         guard(payload)
-        return self._schema.accept(payload)
+        try:
+            return self._schema.accept(payload)
+        except Unprocessable as refusal:
+            if self._invalid_status == Unprocessable.status:
+                raise
+            raise BadRequest(str(refusal), code=refusal.slug, problems=refusal.problems) from None
+
+
+def _has_rules_across(schema: Schema) -> bool:
+    inner = [getattr(field, "inner", None) for field in schema.fields.values()]
+    return bool(schema._hooks["validates_schema"]) or any(
+        isinstance(one, Schema) and _has_rules_across(one) for one in inner
+    )
 
 
 def fast_struct(schema: Schema) -> type[msgspec.Struct]:

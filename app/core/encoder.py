@@ -29,6 +29,8 @@ def _dump_object(schema: marshmallow.Schema) -> Dump:
         is_mapping = isinstance(result, Mapping)
         body = {}
         for key, name, attribute, inner in members:
+            if is_mapping and name not in result:
+                continue
             value = result[name] if is_mapping else attribute(result)
             body[key] = inner(value) if inner else value
         return body

@@ -9,6 +9,7 @@ from app.interactions.models import VisitSession
 from app.interactions.rules import PENDING_OPERATION, UNCLASSIFIED, UNKNOWN_SURFACE
 from app.interactions.service import find_interaction
 from app.outcomes.models import Review
+from app.reports.models import Report
 
 Record = dict[str, Any]
 
@@ -23,14 +24,15 @@ def interaction_record(environment_id: uuid.UUID, interaction_id: uuid.UUID) -> 
     """Return all that is stored of an interaction, in the words of the wire."""
     row = find_interaction(environment_id, interaction_id)
     review = session().get(Review, (environment_id, interaction_id))
-    if row is None and review is None:
+    report = session().get(Report, (environment_id, interaction_id))
+    if row is None and review is None and report is None:
         raise NoSuchInteraction
     return {
         "environmentId": environment_id,
         "interactionId": interaction_id,
         **(_stored(row) if row else _awaited()),
         "review": _review(review) if review else None,
-        "report": None,
+        "report": _report(report) if report else None,
     }
 
 
@@ -73,6 +75,18 @@ def _session(row: Record) -> Record | None:
 
 def _review(review: Review) -> Record:
     return {"id": review.id, "outcome": review.outcome, "note": review.note, "createdAt": review.created_at}
+
+
+def _report(report: Report) -> Record:
+    return {
+        "id": report.id,
+        "summary": report.summary,
+        "impact": report.impact,
+        "confidence": report.confidence,
+        "findings": report.findings,
+        "workaround": report.workaround,
+        "createdAt": report.created_at,
+    }
 
 
 class _Nothing(dict[str, Any]):

@@ -4,13 +4,12 @@ import uuid
 from dataclasses import dataclass
 from datetime import datetime
 
+from app.consent import service as consent
 from app.core import clock
 from app.core.database import HotStatement
-from app.core.errors import Forbidden, Gone
 from app.core.jobs import Job, ring
 from app.outcomes.schemas import Outcome
 from app.products.known_keys import CallingEnvironment
-from app.products.rules import Mode
 from app.screening.service import refuse_private
 from app.tokens.capability import Capability
 
@@ -38,20 +37,6 @@ _FIND = HotStatement(
 )
 
 
-class FeedbackOff(Gone):
-    """The environment takes no feedback."""
-
-    code = "feedback_off"
-    sentence = "This product does not take feedback any more; please do not send it again."
-
-
-class ConsentMissing(Forbidden):
-    """The environment's mode asks for an approval that is not on record."""
-
-    code = "consent_missing"
-    sentence = "The user has not approved sending feedback about this product; please do not send it."
-
-
 @dataclass(frozen=True, slots=True)
 class RecordedReview:
     """A review as it is stored."""
@@ -76,7 +61,7 @@ class AcceptedOutcome:
 def record(environment: CallingEnvironment, capability: Capability, outcome: Outcome) -> AcceptedOutcome:
     """Store a review and ring for the promotion of its interaction; the first review stays."""
     refuse_private([("/note", outcome.note)])
-    _check_mode(environment)
+    consent.require_approval(environment, capability)
     interaction_id = capability.interaction_id
     review = RecordedReview(uuid.uuid4(), interaction_id, outcome.outcome, outcome.note, clock.now())
     if _RECORD.run(environment.id, interaction_id, review.id, review.outcome, review.note, review.created_at):
@@ -94,10 +79,3 @@ def find_recorded(environment: CallingEnvironment, capability: Capability) -> Ac
     review_id, outcome, note, created_at = rows[0]
     review = RecordedReview(review_id, capability.interaction_id, outcome, note, created_at)
     return AcceptedOutcome(capability.interaction_id, review)
-
-
-def _check_mode(environment: CallingEnvironment) -> None:
-    if environment.mode is Mode.OFF:
-        raise FeedbackOff
-    if environment.mode is not Mode.NEVER_ASK:
-        raise ConsentMissing

@@ -24,6 +24,7 @@ FEEDBACK = (
         "a review goes by its own age, with or without its interaction",
         True,
     ),
+    Rule("reports", ("interaction_id",), "created_at", "a report goes by its own age, as a review does"),
     Rule("sessions", ("source", "ref", "customer_ref"), "last_seen_at", "a session ends with its last interaction"),
 )
 """Retention goes by arrival, which is ours; what a product says of its own time can be anything."""

@@ -27,7 +27,7 @@ class Purge:
 
 
 def expire_feedback(budget_s: float = BUDGET_S) -> Purge:
-    """Remove interactions, reviews and sessions past the retention of their environment."""
+    """Remove interactions, reviews, reports and sessions past the retention of their environment."""
     deadline, removed = time.monotonic() + budget_s, 0
     with transaction():
         environments = session().execute(select(Environment.id, Environment.retention_days)).all()

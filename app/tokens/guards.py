@@ -33,6 +33,12 @@ def current_capability() -> Capability:
     return found
 
 
+def current_token() -> str:
+    """Return the text of that capability, for an answer that hands it back."""
+    token: str = g.token
+    return token
+
+
 def _bearer() -> str:
     match = _BEARER.match(request.headers.get("Authorization", ""))
     if match is None:
@@ -53,7 +59,8 @@ def _admit_company_key() -> None:
 
 def _admit_capability() -> None:
     try:
-        presented = capability.read(_bearer())
+        token = _bearer()
+        presented = capability.read(token)
         key = known_keys().find(presented.key_id)
         if key is None or key.signing_secret is None or not key.is_valid(clock.now()):
             raise Unauthorized
@@ -61,7 +68,7 @@ def _admit_capability() -> None:
     except BadCapability:
         raise Unauthorized from None
     state = g._get_current_object()
-    state.capability, state.environment = verified, key.environment
+    state.capability, state.token, state.environment = verified, token, key.environment
 
 
 def _key(kinds: Sequence[KeyKind]) -> KnownKey:

@@ -7,6 +7,10 @@ from openapi_spec_validator import validate
 
 DOCUMENTED = {
     "/api/v2/outcomes": {"post"},
+    "/api/v2/reports": {"post"},
+    "/api/v2/capabilities/introspect": {"post"},
+    "/api/v2/consent/decisions": {"post"},
+    "/api/v2/consent/state": {"post"},
     "/api/v2/telemetry/batches": {"post"},
     "/.well-known/agent-feedback-v1.json": {"get"},
     "/.well-known/agent-feedback.json": {"get"},

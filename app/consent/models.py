@@ -1,0 +1,49 @@
+"""Decisions, and what they left standing.
+
+They outlive the retention of feedback: a refusal that was forgotten would be asked again.
+"""
+
+import uuid
+from datetime import datetime
+
+from sqlalchemy import CheckConstraint, DateTime, ForeignKey, Integer, Text
+from sqlalchemy.orm import Mapped, mapped_column
+
+from app.consent.rules import DECISIONS
+from app.core.database import Base
+
+
+class ConsentSubject(Base):
+    """What stands for one customer of an environment, under the opaque name that the SDK derived."""
+
+    __tablename__ = "consent_subjects"
+    __table_args__ = (CheckConstraint(f"decision IN {DECISIONS}", name="decision"),)
+
+    environment_id: Mapped[uuid.UUID] = mapped_column(
+        ForeignKey("environments.id", ondelete="CASCADE"), primary_key=True
+    )
+    subject: Mapped[str] = mapped_column(Text, primary_key=True)
+    decision: Mapped[str] = mapped_column(Text)
+    revision: Mapped[int] = mapped_column(Integer)
+    """How often the decision has been made; a handle that saw an older one cannot change it."""
+    decided_at: Mapped[datetime] = mapped_column(DateTime(timezone=True))
+
+
+class ConsentDecision(Base):
+    """One decision that won, as it was made: the audit trail, and what stands for a single use."""
+
+    __tablename__ = "consent_decisions"
+    __table_args__ = (CheckConstraint(f"decision IN {DECISIONS}", name="decision"),)
+
+    environment_id: Mapped[uuid.UUID] = mapped_column(
+        ForeignKey("environments.id", ondelete="CASCADE"), primary_key=True
+    )
+    interaction_id: Mapped[uuid.UUID] = mapped_column(primary_key=True)
+    subject: Mapped[str | None] = mapped_column(Text)
+    decision: Mapped[str] = mapped_column(Text)
+    revision: Mapped[int | None] = mapped_column(Integer)
+    """Of the subject, after this decision."""
+    question: Mapped[str] = mapped_column(Text)
+    """Which question was answered, and in which words: `once/1`."""
+    key_id: Mapped[str] = mapped_column(Text)
+    decided_at: Mapped[datetime] = mapped_column(DateTime(timezone=True))

@@ -1,0 +1,50 @@
+"""Consent over HTTP."""
+
+from typing import Any
+
+from app.consent import service
+from app.consent.schemas import (
+    DecidedSchema,
+    Decision,
+    DecisionSchema,
+    IntrospectionSchema,
+    Subjects,
+    SubjectsSchema,
+    SubjectStateSchema,
+)
+from app.consent.service import Decided, Introspection
+from app.core.api import Blueprint
+from app.tokens.guards import current_capability, current_environment, current_token
+
+capabilities = Blueprint("capabilities", __name__, description="What a capability allows, as the service knows it.")
+decisions = Blueprint("consent", __name__, description="The user's choice, sent by the customer's agent.")
+states = Blueprint("consent_state", __name__, description="What stands, for the company's own SDK.")
+
+
+@capabilities.post("/introspect")
+@capabilities.response(200, IntrospectionSchema, refusals=(410,))
+def introspect() -> Introspection:
+    """Tell the authoritative state of a capability.
+
+    Feedback-aware runtimes ask here before they show any question. The body is ignored.
+    """
+    return service.introspect(current_environment(), current_capability(), current_token())
+
+
+@decisions.post("/decisions")
+@decisions.arguments(DecisionSchema)
+@decisions.response(200, DecidedSchema, refusals=(409,))
+def decide(decision: Decision) -> Decided:
+    """Record the user's decision.
+
+    The first decision of an interaction stays; a handle that has been overtaken learns what stands.
+    """
+    return service.decide(current_environment(), current_capability(), current_token(), decision.decision)
+
+
+@states.post("/state")
+@states.arguments(SubjectsSchema)
+@states.response(200, SubjectStateSchema)
+def state(asked: Subjects) -> dict[str, Any]:
+    """Tell what stands for one subject, or for up to fifty."""
+    return service.tell_states(current_environment(), asked)

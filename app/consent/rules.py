@@ -1,0 +1,56 @@
+"""Who has to approve, and what stands."""
+
+from enum import StrEnum
+from typing import NamedTuple
+
+from app.products.rules import Mode
+
+DECISIONS = ("approved", "declined")
+
+
+class State(StrEnum):
+    """What an agent may do with a capability."""
+
+    CONSENT_REQUIRED = "consent_required"
+    FEEDBACK_READY = "feedback_ready"
+    DECLINED = "declined"
+
+
+class Basis(StrEnum):
+    """What a decision is about."""
+
+    NOBODY = "none"
+    """Nobody is asked."""
+    SUBJECT = "once"
+    """This customer, for this and all later uses."""
+    INTERACTION = "always"
+    """This one use."""
+
+
+class Standing(NamedTuple):
+    """What stands for a capability: its basis, its state, and what to ask."""
+
+    basis: Basis
+    state: State
+    policy: str
+    question: str | None
+    """The name of the question, or None where nothing is to be asked."""
+
+
+def basis_of(mode: Mode, *, has_subject: bool) -> Basis:
+    """Return what a decision is about in a mode that takes feedback."""
+    if mode is Mode.NEVER_ASK:
+        return Basis.NOBODY
+    return Basis.SUBJECT if mode is Mode.ASK_ONCE and has_subject else Basis.INTERACTION
+
+
+def standing(basis: Basis, decision: str | None) -> Standing:
+    """Return what stands, given the decision on record."""
+    if basis is Basis.NOBODY:
+        return Standing(basis, State.FEEDBACK_READY, "none", None)
+    if decision is None:
+        return Standing(basis, State.CONSENT_REQUIRED, str(basis), str(basis))
+    state = State.FEEDBACK_READY if decision == "approved" else State.DECLINED
+    # An approval that is remembered needs no policy any more; one for this use alone keeps it.
+    policy = "none" if state is State.FEEDBACK_READY and basis is Basis.SUBJECT else str(basis)
+    return Standing(basis, state, policy, None)

@@ -1,0 +1,73 @@
+"""The wire shapes of consent."""
+
+import marshmallow
+from marshmallow import fields
+
+from app.consent.rules import DECISIONS, Basis, State
+from app.core.fields import Choice, Flag, Instant, Text
+from app.core.schema import Many, Schema, Shape
+from app.products.rules import Mode
+
+SUBJECT = "^afsub1_[A-Za-z0-9_-]{43}$"
+MOST_SUBJECTS = 50
+
+
+class Decision(Shape, frozen=True):
+    """What the user said."""
+
+    decision: str
+
+
+class DecisionSchema(Schema):
+    """What the user said, in one word."""
+
+    loads_as = Decision
+
+    decision = Choice(DECISIONS, required=True)
+
+
+class DecidedSchema(Schema):
+    """What stands after a decision."""
+
+    state = Choice([str(state) for state in State], required=True)
+    decided_at = fields.AwareDateTime(required=True, allow_none=True)
+    changed = Flag(required=True)
+    feedback = fields.Dict(
+        required=True, allow_none=True, metadata={"description": "The contract to send feedback by."}
+    )
+
+
+class IntrospectionSchema(Schema):
+    """The authoritative state of a capability."""
+
+    state = Choice([str(state) for state in State], required=True)
+    configured_mode = Choice([str(mode) for mode in Mode], required=True)
+    consent_policy = Choice([str(basis) for basis in Basis], required=True)
+    product_name = fields.String(required=True)
+    canonical_question = fields.String(required=True, allow_none=True)
+    expires_at = Instant(required=True)
+    submit = fields.Dict(required=True, allow_none=True)
+
+
+class Subjects(Shape, frozen=True):
+    """Whose state is asked for: one subject, or several."""
+
+    subject: str | None = None
+    subjects: list[str] | None = None
+
+
+class SubjectsSchema(Schema):
+    """One subject, or up to fifty."""
+
+    loads_as = Subjects
+
+    subject = Text(min_length=50, max_length=50, pattern=SUBJECT)
+    subjects = Many(Text(min_length=50, max_length=50, pattern=SUBJECT), min_length=1, max_length=MOST_SUBJECTS)
+
+
+class SubjectStateSchema(marshmallow.Schema):
+    """What stands for one subject, or for each of several."""
+
+    state = fields.String(metadata={"enum": ["unknown", *DECISIONS]})
+    revision = fields.Integer()
+    subjects = fields.List(fields.Dict())

@@ -1,0 +1,243 @@
+"""Deciding, and telling what stands."""
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from flask import current_app
+from sqlalchemy import select, text
+
+from app.consent import contract
+from app.consent.models import ConsentDecision, ConsentSubject
+from app.consent.rules import Basis, Standing, State, basis_of, standing
+from app.consent.schemas import Subjects
+from app.core import clock
+from app.core.database import HotStatement, session
+from app.core.errors import Conflict, Forbidden, Gone, Problem, Unprocessable
+from app.products.known_keys import CallingEnvironment
+from app.products.rules import Mode
+from app.tokens.capability import Capability
+from config.settings import Settings
+
+_FIND_SUBJECT = HotStatement(
+    "find_consent_subject",
+    ["uuid", "text"],
+    "SELECT decision, decided_at FROM consent_subjects WHERE environment_id = $1 AND subject = $2",
+)
+
+_FIND_INTERACTION = HotStatement(
+    "find_consent_decision",
+    ["uuid", "uuid"],
+    "SELECT decision, decided_at FROM consent_decisions WHERE environment_id = $1 AND interaction_id = $2",
+)
+
+# A handle that had seen no decision may only make the first one.
+_FIRST_OF_SUBJECT = text("""
+    INSERT INTO consent_subjects (environment_id, subject, decision, revision, decided_at)
+    VALUES (:environment_id, :subject, :decision, 1, :now) ON CONFLICT (environment_id, subject) DO NOTHING
+    RETURNING revision
+""")
+
+# A handle that had seen one may only replace that one.
+_NEXT_OF_SUBJECT = text("""
+    UPDATE consent_subjects SET decision = :decision, revision = revision + 1, decided_at = :now
+    WHERE environment_id = :environment_id AND subject = :subject AND revision = :seen RETURNING revision
+""")
+
+_RECORD = text("""
+    INSERT INTO consent_decisions
+        (environment_id, interaction_id, subject, decision, revision, question, key_id, decided_at)
+    VALUES (:environment_id, :interaction_id, :subject, :decision, :revision, :question, :key_id, :now)
+    ON CONFLICT (environment_id, interaction_id) DO NOTHING RETURNING 1
+""")
+
+
+class FeedbackOff(Gone):
+    """The environment takes no feedback."""
+
+    code = "feedback_off"
+    sentence = "This product does not take feedback any more; please do not send it again."
+
+
+class ConsentMissing(Forbidden):
+    """The environment's mode asks for an approval that is not on record."""
+
+    code = "consent_missing"
+    sentence = "The user has not approved sending feedback about this product; please do not send it."
+
+
+class NothingToDecide(Conflict):
+    """The environment's mode asks nobody."""
+
+    code = "nothing_to_decide"
+    sentence = "This product does not ask for consent, so there is nothing to decide."
+
+
+class _Overtaken(Exception):
+    """Another handle has decided meanwhile."""
+
+
+@dataclass(frozen=True, slots=True)
+class Introspection:
+    """The authoritative state of a capability."""
+
+    state: State
+    configured_mode: Mode
+    consent_policy: str
+    product_name: str
+    canonical_question: str | None
+    expires_at: datetime
+    submit: dict[str, Any] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Decided:
+    """What stands after a decision, and the contract where feedback may now be sent."""
+
+    state: State
+    decided_at: datetime | None
+    changed: bool
+    feedback: dict[str, Any] | None
+
+
+def introspect(environment: CallingEnvironment, capability: Capability, token: str) -> Introspection:
+    """Tell what an agent may do with its capability."""
+    found, _ = _standing(environment, capability)
+    is_ready = found.state is State.FEEDBACK_READY
+    return Introspection(
+        state=found.state,
+        configured_mode=environment.mode,
+        consent_policy=found.policy,
+        product_name=environment.product_name,
+        canonical_question=contract.question(found.question, _settings().service_name) if found.question else None,
+        expires_at=datetime.fromtimestamp(capability.expires_at, UTC),
+        submit=contract.submit_report(_settings().feedback_url, token) if is_ready else None,
+    )
+
+
+def require_approval(environment: CallingEnvironment, capability: Capability) -> None:
+    """Raise unless the environment's mode lets this capability send feedback."""
+    if environment.mode is Mode.NEVER_ASK:
+        return
+    if _standing(environment, capability)[0].state is not State.FEEDBACK_READY:
+        raise ConsentMissing
+
+
+def decide(environment: CallingEnvironment, capability: Capability, token: str, decision: str) -> Decided:
+    """Record the user's decision, if this handle may still make one; else tell what stands.
+
+    The first decision of an interaction stays. A decision about a customer replaces exactly the one that the handle
+    had seen, so a delayed or replayed handle never overwrites a newer choice.
+    """
+    if environment.mode in (Mode.NEVER_ASK, Mode.OFF):
+        raise NothingToDecide
+    is_first = session().get(ConsentDecision, (environment.id, capability.interaction_id)) is None
+    has_won = is_first and _write(environment, capability, decision)
+    session().flush()
+    return _decided(environment, capability, token, has_won=has_won, is_replay=not is_first)
+
+
+def tell_states(environment: CallingEnvironment, asked: Subjects) -> dict[str, Any]:
+    """Return what stands for one subject, or for each of several."""
+    if (asked.subject is None) == (asked.subjects is None):
+        problem = Problem("", "required", "Send either subject or subjects.")
+        raise Unprocessable(problems=[problem])
+    if asked.subjects is not None:
+        return {"subjects": list_states(environment, asked.subjects)}
+    found = list_states(environment, [asked.subject or ""])[0]
+    return {"state": found["state"], "revision": found["revision"]}
+
+
+def list_states(environment: CallingEnvironment, subjects: list[str]) -> list[dict[str, Any]]:
+    """Return what stands for each subject, in their order."""
+    rows = session().scalars(
+        select(ConsentSubject).where(
+            ConsentSubject.environment_id == environment.id, ConsentSubject.subject.in_(subjects)
+        )
+    )
+    known = {row.subject: row for row in rows}
+    return [
+        {
+            "subject": subject,
+            "state": known[subject].decision if subject in known else "unknown",
+            "revision": known[subject].revision if subject in known else 0,
+        }
+        for subject in subjects
+    ]
+
+
+def _write(environment: CallingEnvironment, capability: Capability, decision: str) -> bool:
+    basis = basis_of(environment.mode, has_subject=capability.subject is not None)
+    values = {
+        "environment_id": environment.id,
+        "interaction_id": capability.interaction_id,
+        "subject": capability.subject if basis is Basis.SUBJECT else None,
+        "seen": capability.revision,
+        "decision": decision,
+        "revision": None,
+        "question": contract.question_version(str(basis)),
+        "key_id": capability.key_id,
+        "now": clock.now(),
+    }
+    try:
+        # Both are written or neither: another handle of the same interaction may be deciding at this instant.
+        with session().begin_nested():
+            if basis is Basis.SUBJECT:
+                values["revision"] = _write_subject(values)
+            if session().execute(_RECORD, values).scalar() is None:
+                raise _Overtaken
+    except _Overtaken:
+        return False
+    return True
+
+
+def _write_subject(values: dict[str, Any]) -> int:
+    statement = _NEXT_OF_SUBJECT if values["seen"] else _FIRST_OF_SUBJECT
+    revision: int | None = session().execute(statement, values).scalar()
+    if revision is None:
+        raise _Overtaken
+    return revision
+
+
+def _decided(
+    environment: CallingEnvironment, capability: Capability, token: str, *, has_won: bool, is_replay: bool
+) -> Decided:
+    basis = basis_of(environment.mode, has_subject=capability.subject is not None)
+    decision, decided_at = _read(environment, capability, basis)
+    found = standing(basis, decision)
+    # Who lost learns what stands and nothing else; who won, or asks again, may go on.
+    is_ready = found.state is State.FEEDBACK_READY and (has_won or is_replay)
+    feedback = (
+        contract.feedback_ready(_settings().feedback_url, token, capability.expires_at, environment.mode)
+        if is_ready
+        else None
+    )
+    return Decided(found.state, decided_at, has_won, feedback)
+
+
+def _standing(environment: CallingEnvironment, capability: Capability) -> tuple[Standing, datetime | None]:
+    if environment.mode is Mode.OFF:
+        raise FeedbackOff
+    basis = basis_of(environment.mode, has_subject=capability.subject is not None)
+    if basis is Basis.NOBODY:
+        return standing(basis, None), None
+    statement = _FIND_SUBJECT if basis is Basis.SUBJECT else _FIND_INTERACTION
+    about = capability.subject if basis is Basis.SUBJECT else capability.interaction_id
+    rows = statement.run(environment.id, about)
+    return standing(basis, rows[0][0] if rows else None), rows[0][1] if rows else None
+
+
+def _read(environment: CallingEnvironment, capability: Capability, basis: Basis) -> tuple[str | None, datetime | None]:
+    """Read what stands inside the transaction that may just have changed it."""
+    row: ConsentSubject | ConsentDecision | None
+    if basis is Basis.SUBJECT:
+        row = session().get(ConsentSubject, (environment.id, capability.subject), populate_existing=True)
+    else:
+        key = (environment.id, capability.interaction_id)
+        row = session().get(ConsentDecision, key, populate_existing=True)
+    return (row.decision, row.decided_at) if row else (None, None)
+
+
+def _settings() -> Settings:
+    settings: Settings = current_app.extensions["settings"]
+    return settings

@@ -1,0 +1,1 @@
+"""Reports: concrete findings, for an agent that has some."""

@@ -1,0 +1,27 @@
+"""Reports over HTTP."""
+
+from app.core.api import Blueprint
+from app.reports import service
+from app.reports.schemas import AcceptedReportSchema, ReportSchema, SubmittedReport
+from app.reports.service import AcceptedReport
+from app.tokens.guards import current_capability, current_environment
+
+blp = Blueprint("reports", __name__, description="Findings, sent by the customer's agent.")
+
+
+@blp.post("/reports")
+@blp.arguments(ReportSchema, invalid_status=400)
+@blp.response(200, AcceptedReportSchema, refusals=(403, 410))
+def record(submitted: SubmittedReport) -> AcceptedReport:
+    """Record the report of one product response.
+
+    The first report stays; every later submission gets it back. Every bound is published in the envelope's
+    `reportSchema`; breaking one is a 400.
+    """
+    return service.record(current_environment(), current_capability(), submitted)
+
+
+@blp.answers_any_body(AcceptedReportSchema)
+def recorded() -> AcceptedReport | None:
+    """Answer with the report that is stored, whatever the body was."""
+    return service.find_recorded(current_environment(), current_capability())
