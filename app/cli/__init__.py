@@ -2,7 +2,7 @@
 
 from flask import Flask
 
-from app.cli import interactions, products, sdk
+from app.cli import consent, interactions, products, sdk
 
 
 def install(app: Flask) -> None:
@@ -13,6 +13,7 @@ def install(app: Flask) -> None:
         products.environment,
         products.key,
         interactions.group,
+        consent.group,
         sdk.group,
     ):
         app.cli.add_command(group)

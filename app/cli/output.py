@@ -62,5 +62,9 @@ def _lines(row: Row, indent: str = "") -> Iterable[str]:
         if isinstance(value, dict):
             yield f"{indent}{name}"
             yield from _lines(value, indent + "  ")
+        elif isinstance(value, list) and any(isinstance(one, dict) for one in value):
+            yield f"{indent}{name}"
+            for one in value:
+                yield from _lines(one, indent + "  ")
         else:
             yield f"{indent}{name:<{width}}  {'-' if value is None else value}"

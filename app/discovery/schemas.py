@@ -30,6 +30,17 @@ class OutcomeSubmissionSchema(EndpointSchema):
     requiredFields = fields.Nested(RequiredFieldsSchema, required=True)
 
 
+class FeedbackSubmissionSchema(EndpointSchema):
+    """Where reports and decisions go."""
+
+    capabilityInspectionUrl = fields.Url(required=True)
+    consentDecisionUrl = fields.Url(required=True)
+    consentStateUrl = fields.Url(required=True)
+    requiredFields = fields.List(fields.String(), required=True)
+    optionalFields = fields.List(fields.String(), required=True)
+    reportSchema = fields.Dict(required=True)
+
+
 class BySurfaceSchema(marshmallow.Schema):
     """A statement for each kind of surface."""
 
@@ -55,6 +66,7 @@ class DiscoverySchema(marshmallow.Schema):
     purpose = fields.String(required=True)
     telemetry = fields.Nested(TelemetrySchema, required=True)
     outcomeSubmission = fields.Nested(OutcomeSubmissionSchema, required=True)
+    feedbackSubmission = fields.Nested(FeedbackSubmissionSchema, required=True)
     classification = fields.Nested(BySurfaceSchema, required=True)
     integrations = fields.Nested(IntegrationsSchema, required=True)
     reliability = fields.Nested(BySurfaceSchema, required=True)

@@ -1,5 +1,6 @@
 """Decisions and introspection."""
 
+import json
 import threading
 import uuid
 from concurrent.futures import ThreadPoolExecutor
@@ -277,3 +278,16 @@ def test_every_winning_decision_is_on_record_without_a_reference_in_clear(client
 
 def test_a_key_kind_without_signing_cannot_decide(client: FlaskClient, company: Company) -> None:
     assert decide(client, company.company_key, "approved").status_code == 401
+
+
+def test_a_receipt_tells_every_decision_of_the_same_person(client: FlaskClient) -> None:
+    company = company_in(Mode.ASK_ONCE)
+    interaction_id = str(uuid.uuid4())
+    decide(client, company.capability(interaction_id, subject=SUBJECT), "approved")
+    decide(client, company.capability(subject=SUBJECT, revision=1), "declined")
+    arguments = ["consent", "receipt", interaction_id, "--environment", str(company.environment_id), "--json"]
+    printed = json.loads(client.application.test_cli_runner().invoke(args=arguments).output)
+    assert set(printed) == {"header", "piiProcessing", "partyIdentification", "events"}
+    assert printed["header"]["piiPrincipalId"] == SUBJECT
+    assert (printed["piiProcessing"]["privacyNotice"], printed["piiProcessing"]["privacyNoticeVersion"]) == (ONCE, "1")
+    assert [event["eventState"] for event in printed["events"]] == ["consent given", "consent withdrawn"]

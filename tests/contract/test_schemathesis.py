@@ -50,5 +50,14 @@ def test_outcomes_refuse_bad_bodies_where_no_review_is_stored(stack: Stack) -> N
     ask(stack, "/outcomes", REFUSES_BAD_BODIES, closed.capability())
 
 
+def test_reports_do_what_they_say(stack: Stack) -> None:
+    ask(stack, "/reports", CHECKS, stack.company.capability())
+
+
+def test_consent_does_what_it_says(stack: Stack) -> None:
+    ask(stack, "/(introspect|decisions)$", REFUSES_BAD_BODIES, stack.company.capability())
+    ask(stack, "/consent/state", REFUSES_BAD_BODIES, stack.company.product_key)
+
+
 def test_what_is_open_to_all_does_what_it_says(stack: Stack) -> None:
     ask(stack, "^/(sdk|healthz|readyz|.well-known)", REFUSES_BAD_BODIES, None)

@@ -21,6 +21,7 @@ def test_the_document_has_exactly_the_fields_of_the_specification(client: FlaskC
         "purpose",
         "telemetry",
         "outcomeSubmission",
+        "feedbackSubmission",
         "classification",
         "integrations",
         "reliability",

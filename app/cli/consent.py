@@ -1,0 +1,19 @@
+"""What was decided, as a receipt."""
+
+import uuid
+
+import click
+from flask import current_app
+
+from app.cli.output import Row, command
+from app.consent.receipt import print_receipt
+
+group = click.Group("consent", help="Decisions of customers.")
+
+
+@command(group, "receipt")
+@click.argument("interaction_id", type=click.UUID)
+@click.option("--environment", "environment_id", type=click.UUID, required=True)
+def receipt(interaction_id: uuid.UUID, environment_id: uuid.UUID) -> Row:
+    """Print the receipt of a decision, in the structure of ISO/IEC TS 27560."""
+    return print_receipt(environment_id, interaction_id, current_app.extensions["settings"].service_name)
