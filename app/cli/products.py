@@ -7,10 +7,12 @@ import click
 
 from app.accounts import service as accounts
 from app.cli.output import Duration, Row, command
+from app.core.errors import Refusal
 from app.products import service
 from app.products.models import Environment, Key
 from app.products.rules import KeyKind, Mode
 from app.products.service import NewKey
+from app.retention.erasure import erase_product
 
 workspace = click.Group("workspace", help="Workspaces: one for each company.")
 product = click.Group("product", help="Products of a workspace.")
@@ -39,6 +41,18 @@ def create_product(workspace_id: uuid.UUID, name: str) -> Row:
     """Add a product to a workspace."""
     made = service.create_product(workspace_id, name)
     return {"productId": made.id, "workspaceId": workspace_id, "name": made.name}
+
+
+@product.command("delete")
+@click.argument("product_id", type=click.UUID)
+@click.confirmation_option(prompt="Everything that belongs to this product will be gone. Go on?")
+def delete_product(product_id: uuid.UUID) -> None:
+    """Remove a product with all its environments, keys, interactions, feedback and decisions."""
+    try:
+        removed = erase_product(product_id)
+    except Refusal as refusal:
+        raise click.ClickException(str(refusal)) from None
+    click.echo(f"removed, with {removed} rows that belonged to it")
 
 
 @command(environment, "create")

@@ -29,6 +29,18 @@ FEEDBACK = (
 )
 """Retention goes by arrival, which is ours; what a product says of its own time can be anything."""
 
+ENVIRONMENT_TABLES = (
+    "telemetry_inbox",
+    "promotions",
+    "day_marks",
+    "interactions",
+    "sessions",
+    "reviews",
+    "reports",
+    "interaction_days",
+)
+"""Tables without a foreign key to their environment, in the order in which rows come into them."""
+
 BITE = 2_000
 """Rows in one transaction: some ten milliseconds, so that nobody waits for a purge."""
 

@@ -1,0 +1,92 @@
+"""Removing a product with everything that belongs to it."""
+
+import uuid
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+from sqlalchemy import text
+
+from app.core.database import session, transaction
+from app.core.errors import NotFound
+from app.interactions import service as interactions
+from app.models import METADATA
+from app.products import service as products
+from app.products.rules import Mode
+from app.retention.erasure import erase_product
+from app.retention.rules import ENVIRONMENT_TABLES
+from app.summaries import service as summaries
+from app.telemetry import persistence
+from tests.factories import Company, bearer, event, found_company, send_events, send_review
+
+SUBJECT = "afsub1_" + "S" * 43
+TENANT_TABLES = [table.name for table in METADATA.sorted_tables if "environment_id" in table.columns]
+
+
+def fill(client: FlaskClient, company: Company) -> None:
+    """Leave rows in every table of the environment."""
+    told = event(sessionRef="visit")
+    send_events(client, company, told)
+    token = company.capability(told["interactionId"], subject=SUBJECT)
+    client.post("/api/v2/consent/decisions", json={"decision": "approved"}, headers=bearer(token))
+    assert send_review(client, token).status_code == 200
+    client.post("/api/v2/reports", json={"summary": "It worked well."}, headers=bearer(token))
+    persistence.persist_waiting()
+    interactions.promote_waiting()
+    summaries.roll_up_waiting()
+    send_events(client, company, event())
+    assert send_review(client, company.capability(subject=SUBJECT, revision=1)).status_code == 200
+    with transaction():
+        insert = "INSERT INTO day_marks (environment_id, day_on) VALUES (:environment, now())"
+        session().execute(text(insert), {"environment": company.environment_id})
+
+
+def rows_of(company: Company) -> dict[str, int]:
+    with transaction():
+        return {
+            table: session()
+            .execute(
+                text(f"SELECT count(*) FROM {table} WHERE environment_id = :environment"),
+                {"environment": company.environment_id},
+            )
+            .scalar_one()
+            for table in TENANT_TABLES
+        }
+
+
+def test_every_row_of_the_product_goes_and_none_of_another(app: Flask, client: FlaskClient) -> None:
+    with transaction():
+        mine, theirs = found_company(Mode.ASK_ONCE), found_company(Mode.ASK_ONCE)
+    fill(client, mine)
+    fill(client, theirs)
+    kept = rows_of(theirs)
+    assert all(kept.values()), kept
+    erase_product(mine.product_id)
+    assert set(rows_of(mine).values()) == {0}
+    assert rows_of(theirs) == kept
+    assert send_events(client, mine, event()).status_code == 401
+
+
+def test_what_is_not_there_cannot_be_removed(app: Flask) -> None:
+    with pytest.raises(NotFound):
+        erase_product(uuid.uuid4())
+
+
+def test_an_interrupted_erasure_can_be_begun_again(
+    client: FlaskClient, company: Company, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    send_events(client, company, event())
+    with monkeypatch.context() as patched:
+        patched.setattr("app.retention.erasure._erase", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+        with pytest.raises(KeyboardInterrupt):
+            erase_product(company.product_id)
+    assert erase_product(company.product_id) == 1
+    with transaction(), pytest.raises(NotFound):
+        products.get_environment(company.environment_id)
+
+
+def test_no_table_of_an_environment_is_forgotten() -> None:
+    cascading = {
+        table.name for table in METADATA.sorted_tables if any(key.ondelete == "CASCADE" for key in table.foreign_keys)
+    }
+    assert set(TENANT_TABLES) - cascading == set(ENVIRONMENT_TABLES)
