@@ -89,7 +89,7 @@ def test_an_address_of_this_machine_needs_no_https(url: str) -> None:
 
 def test_a_malformed_mode_in_the_environment_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AGENT_FEEDBACK_MODE", "sometimes")
-    with pytest.raises(BadOption, match=r"^mode: one of never_ask is needed$"):
+    with pytest.raises(BadOption, match=r"^mode: one of never_ask, ask_once, ask_always, off is needed$"):
         AgentFeedback(KEY, endpoint=URL)
 
 

@@ -1,4 +1,4 @@
-"""The agent's side: find the envelope in a response, and send one compact review.
+"""The agent's side: find the envelope in a response, ask if it says so, and send one compact review or report.
 
 from agent_feedback.agent import from_response
 
@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import urlsplit
 
+from agent_feedback import files
 from agent_feedback.envelope import FIELD
 from agent_feedback.options import LOOPBACK
 from agent_feedback.transport import Answer, Transport
@@ -65,6 +66,56 @@ class Envelope:
         if not is_fitting:
             raise ValueError(f"note must have {bounds['minLength']} to {bounds['maxLength']} characters")
         return self._post(url, authorization, json.dumps({"outcome": outcome, "note": note}).encode())
+
+    @property
+    def question(self) -> str | None:
+        """The exact question to ask the user, in the state `consent_required`."""
+        action = self.content.get("requiredAction")
+        return str(action["question"]) if isinstance(action, dict) and action.get("question") else None
+
+    def introspect(self) -> dict[str, Any]:
+        """Ask the service what stands; its answer is authoritative, and is asked for before any question is shown."""
+        url, authorization = self._any_action()
+        path = files.read("contract.json")["paths"]["introspect"]
+        return self._post(_origin(url) + path, authorization, b"{}")
+
+    def decide(self, decision: str) -> dict[str, Any]:
+        """Submit what the user said, `approved` or `declined`; an approval brings the contract to go on with."""
+        action = self.content.get("requiredAction") or {}
+        asked = action.get("submitDecision") or self.content.get("manageConsent")
+        if not isinstance(asked, dict):
+            raise ValueError(f"nothing is to be decided in the state {self.state}")
+        if decision not in asked["bodySchema"]["decision"]:
+            raise ValueError(f"decision must be one of {', '.join(asked['bodySchema']['decision'])}")
+        body = json.dumps({"decision": decision}).encode()
+        decided = self._post(str(asked["url"]), str(asked["authorization"]), body)
+        if isinstance(decided.get("feedback"), dict):
+            self.content = decided["feedback"]
+        return decided
+
+    def submit_report(self, summary: str, **details: Any) -> dict[str, Any]:
+        """Send a report with its findings; the bounds are in `content["submit"]["reportSchema"]`."""
+        action = self.content.get("submit")
+        if not isinstance(action, dict):
+            raise ValueError(f"nothing may be submitted in the state {self.state}")
+        bounds, summary = action["reportSchema"], " ".join(summary.split())
+        unknown = set(details) - set(bounds["optional"])
+        if unknown:
+            raise ValueError(f"there is no {', '.join(sorted(unknown))}; there are {', '.join(bounds['optional'])}")
+        if not bounds["summaryMinLength"] <= len(summary) <= bounds["summaryMaxLength"]:
+            raise ValueError(
+                f"summary must have {bounds['summaryMinLength']} to {bounds['summaryMaxLength']} characters"
+            )
+        body = json.dumps({"summary": summary, **details}).encode()
+        return self._post(str(action["url"]), str(action["authorization"]), body)
+
+    def _any_action(self) -> tuple[str, str]:
+        required = self.content.get("requiredAction") or {}
+        actions = (*(self.content.get(name) for name in ("submit", "manageConsent")), required.get("submitDecision"))
+        for action in actions:
+            if isinstance(action, dict):
+                return str(action["url"]), str(action["authorization"])
+        raise ValueError("this envelope has no capability")
 
     def _post(self, url: str, authorization: str, body: bytes) -> dict[str, Any]:
         origin, parts = _origin(url), urlsplit(url)

@@ -8,7 +8,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from agent_feedback import envelope
-from agent_feedback.capability import LIFETIME_S, mint
+from agent_feedback.capability import LIFETIME_S, consent_subject, mint
+from agent_feedback.consent import UNKNOWN, ConsentStates
 from agent_feedback.options import Reference, read_options
 from agent_feedback.telemetry import TelemetryQueue, timestamp
 from agent_feedback.wsgi import WsgiAdapter
@@ -30,11 +31,12 @@ class AgentFeedback:
     def __init__(self, api_key: str | None = None, *, endpoint: str | None = None, **settings: Any) -> None:
         self.options = read_options(api_key, endpoint, settings)
         self.telemetry = TelemetryQueue(self.options)
+        self.consent = ConsentStates(self.options)
         self._left_out: set[str] = set()
 
     def wsgi(self, app: Callable[..., Any]) -> Callable[..., Any]:
         """Wrap a WSGI application: eligible responses carry an envelope."""
-        return WsgiAdapter(app, self) if self.options.is_enabled else app
+        return WsgiAdapter(app, self) if self.options.is_enabled and self.options.mode != "off" else app
 
     def prepare(self) -> "Preparation":
         """Begin an interaction."""
@@ -70,11 +72,28 @@ class Preparation:
         self.interaction_id = str(uuid.uuid4())
         self._issued_at = time.time()
 
-    def envelope(self) -> dict[str, Any]:
-        """Return the envelope to append to the response."""
+    def envelope(self, customer_ref: str | None = None) -> dict[str, Any]:
+        """Return the envelope to append to the response; a customer's choice is remembered under an opaque name."""
         options, issued_at = self._client.options, int(self._issued_at)
-        capability = mint(options.api_key, self.interaction_id, issued_at)
-        return envelope.never_ask(options.endpoint, capability, issued_at + LIFETIME_S)
+        subject = None
+        choice = UNKNOWN
+        if options.mode == "ask_once" and customer_ref:
+            subject = consent_subject(options.api_key.scope, customer_ref)
+            choice = self._client.consent.find(subject)
+        capability = mint(
+            options.api_key, self.interaction_id, issued_at, subject=subject, revision=choice.revision or None
+        )
+        return envelope.build(
+            envelope.Occasion(
+                options.endpoint,
+                capability,
+                issued_at + LIFETIME_S,
+                options.mode,
+                has_customer=subject is not None,
+                choice=choice.state,
+                service_name=options.service_name,
+            )
+        )
 
     def tell(self, surface: str, operation: str, **details: Any) -> None:
         """Put the interaction's telemetry into the queue; details that are None are left out."""

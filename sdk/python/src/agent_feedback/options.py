@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 from agent_feedback.capability import ProductKey
 
-MODES = ("never_ask",)
+MODES = ("never_ask", "ask_once", "ask_always", "off")
 CACHE_MODES = ("safe", "private")
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
@@ -41,6 +41,10 @@ class Options:
     max_attempts: int = 3
     shutdown_timeout: float = 10.0
     max_body_bytes: int = 1024 * 1024
+    consent_cache_size: int = 10_000
+    consent_cache_ttl: float = 300.0
+    service_name: str = "Agent Feedback"
+    """The name that the service gives itself in its questions."""
 
 
 def read_options(api_key: str | None, endpoint: str | None, settings: Mapping[str, Any]) -> Options:
@@ -110,15 +114,18 @@ def _are_patterns(value: Any) -> bool:
 _RULES: dict[str, tuple[Callable[[Any], bool], str]] = {
     "mode": (MODES.__contains__, f"one of {', '.join(MODES)} is needed"),
     "cache_mode": (CACHE_MODES.__contains__, f"one of {', '.join(CACHE_MODES)} is needed"),
+    "service_name": (lambda value: isinstance(value, str) and bool(value.strip()), "a name is needed"),
     **dict.fromkeys(("include", "exclude"), (_are_patterns, "a list of path patterns is needed, each from / or *")),
     **dict.fromkeys(
         ("customer_ref", "session_ref", "runtime_hint"),
         (_is_callback, "a function that takes the WSGI environment is needed"),
     ),
     **dict.fromkeys(
-        ("flush_interval", "timeout", "shutdown_timeout"), (_is_time, "a number of seconds above zero is needed")
+        ("flush_interval", "timeout", "shutdown_timeout", "consent_cache_ttl"),
+        (_is_time, "a number of seconds above zero is needed"),
     ),
     **dict.fromkeys(
-        ("max_queue_size", "max_attempts", "max_body_bytes"), (_is_count, "a whole number above zero is needed")
+        ("max_queue_size", "max_attempts", "max_body_bytes", "consent_cache_size"),
+        (_is_count, "a whole number above zero is needed"),
     ),
 }

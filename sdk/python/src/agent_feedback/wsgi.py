@@ -83,14 +83,15 @@ class WsgiAdapter:
             if body is None or held.length not in (None, len(body)):
                 return None
             interaction = self._client.prepare()
-            extended = splice(body, interaction.envelope())
+            references = interaction.references(environ)
+            extended = splice(body, interaction.envelope(references.get("customerRef")))
             if extended is not None:
                 interaction.tell(
                     "http_json",
                     normalize_operation(path),
                     statusCode=held.status_code,
                     durationMs=round(duration_ms, 3),
-                    **interaction.references(environ),
+                    **references,
                 )
         except Exception as error:  # a callback of the company, or a mistake of ours
             self._warn(type(error).__name__)

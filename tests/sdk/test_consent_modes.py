@@ -1,0 +1,147 @@
+"""The envelope in each state, and the choices that a process knows."""
+
+import json
+from typing import Any
+
+import pytest
+import requests
+from agent_feedback import AgentFeedback
+from agent_feedback.capability import consent_subject
+from agent_feedback.envelope import Occasion, build
+
+from app.consent import contract
+from app.products.rules import Mode
+from tests.factories import Company
+from tests.journeys.stack import Stack, wait_until
+
+ENDPOINT = "https://feedback.example.com"
+TOKEN = "afr2_" + "0" * 32 + ".payload." + "s" * 43
+EXPIRES_AT = 1_800_000_000
+
+COMMON = {"v", "mode", "state", "requested", "consentRequired", "consentPolicy", "reliability", "when"}
+COMMON |= {"instruction", "privacy", "expiresAt"}
+CONSENT = COMMON | {"configuredMode", "consentManagedBy"}
+
+# mode, has customer, choice -> state, mode, requested, required, policy, when, fields
+TABLE = [
+    (
+        ("never_ask", False, "unknown"),
+        ("feedback_ready", "never_ask", True, False, "none", "after_experience_known_before_final_response"),
+        COMMON | {"submit", "submitOutcome"},
+    ),
+    (
+        ("ask_once", True, "unknown"),
+        ("consent_required", "ask_once", True, True, "once", "after_experience_known_and_consent_resolved"),
+        CONSENT | {"requiredAction"},
+    ),
+    (
+        ("ask_once", True, "approved"),
+        ("feedback_ready", "never_ask", True, False, "none", "after_experience_known_before_final_response"),
+        CONSENT | {"submit", "submitOutcome", "manageConsent"},
+    ),
+    (
+        ("ask_once", True, "declined"),
+        ("feedback_disabled", "ask_once", False, False, "once", "only_after_explicit_user_request"),
+        CONSENT | {"manageConsent"},
+    ),
+    (
+        ("ask_once", False, "unknown"),
+        ("consent_required", "ask_always", True, True, "always", "after_experience_known_and_explicit_user_approval"),
+        CONSENT | {"requiredAction"},
+    ),
+    (
+        ("ask_always", True, "approved"),
+        ("consent_required", "ask_always", True, True, "always", "after_experience_known_and_explicit_user_approval"),
+        CONSENT | {"requiredAction"},
+    ),
+]
+
+
+def envelope(mode: str, has_customer: bool, choice: str) -> dict[str, Any]:
+    return build(Occasion(ENDPOINT, TOKEN, EXPIRES_AT, mode, has_customer=has_customer, choice=choice))
+
+
+@pytest.mark.parametrize(("occasion", "told", "fields"), TABLE, ids=lambda value: "-".join(map(str, value))[:40])
+def test_an_envelope_is_its_column_of_the_table(
+    occasion: tuple[str, bool, str], told: tuple[Any, ...], fields: set[str]
+) -> None:
+    made = envelope(*occasion)
+    assert set(made) == fields
+    names = ("state", "mode", "requested", "consentRequired", "consentPolicy", "when")
+    assert tuple(made[name] for name in names) == told
+    if "configuredMode" in fields:
+        assert (made["configuredMode"], made["consentManagedBy"]) == (occasion[0], "service")
+    if "manageConsent" in fields:
+        assert made["manageConsent"]["current"] == occasion[2]
+
+
+def test_the_question_is_the_services_own() -> None:
+    for occasion, name in ((("ask_once", True, "unknown"), "once"), (("ask_always", False, "unknown"), "always")):
+        action = envelope(*occasion)["requiredAction"]
+        assert action["question"] == contract.question(name, "Agent Feedback")
+        assert action["submitDecision"]["bodySchema"] == {"decision": ["approved", "declined"]}
+
+
+def test_the_service_and_the_sdk_make_the_same_contract() -> None:
+    approved = envelope("ask_once", True, "approved")
+    del approved["manageConsent"]
+    assert contract.feedback_ready(ENDPOINT, TOKEN, EXPIRES_AT, Mode.ASK_ONCE) == approved
+    assert contract.feedback_ready(ENDPOINT, TOKEN, EXPIRES_AT) == envelope("never_ask", False, "unknown")
+
+
+@pytest.fixture
+def asking(stack: Stack) -> Company:
+    """A company of the stack whose environment asks once."""
+    product = str(stack.company.product_id)
+    made = stack.flask("environment", "create", "--product", product, "--name", "asking", "--mode", "ask_once")
+    key = stack.flask("key", "create", "--environment", made["environmentId"], "--kind", "product")["key"]
+    return Company(stack.company.workspace_id, stack.company.product_id, made["environmentId"], key, "")
+
+
+def state(feedback: AgentFeedback, customer: str) -> str:
+    return str(feedback.prepare().envelope(customer)["state"])
+
+
+def test_a_cold_process_asks_and_soon_knows_what_was_decided_elsewhere(stack: Stack, asking: Company) -> None:
+    feedback = AgentFeedback(asking.product_key, endpoint=stack.url, mode="ask_once")
+    first = feedback.prepare().envelope("account_42")
+    assert first["state"] == "consent_required"
+    decide(stack, first, "approved")
+    wait_until(lambda: state(feedback, "account_42") == "feedback_ready", 10)
+    cold = AgentFeedback(asking.product_key, endpoint=stack.url, mode="ask_once")
+    assert state(cold, "account_42") == "consent_required"
+    wait_until(lambda: state(cold, "account_42") == "feedback_ready", 10)
+    assert state(cold, "account_43") == "consent_required"
+
+
+def test_a_choice_can_be_changed_through_the_newest_envelope(stack: Stack, asking: Company) -> None:
+    feedback = AgentFeedback(asking.product_key, endpoint=stack.url, mode="ask_once", consent_cache_ttl=0.2)
+    decide(stack, feedback.prepare().envelope("account_7"), "approved")
+    wait_until(lambda: state(feedback, "account_7") == "feedback_ready", 10)
+    manage = feedback.prepare().envelope("account_7")["manageConsent"]
+    decided = post(stack, manage, {"decision": "declined"})
+    assert (decided["state"], decided["changed"]) == ("declined", True)
+    wait_until(lambda: state(feedback, "account_7") == "feedback_disabled", 10)
+
+
+def test_an_unreachable_service_changes_no_response() -> None:
+    key = "af_live_" + "0" * 32 + "_" + "k" * 43
+    feedback = AgentFeedback(key, endpoint="http://127.0.0.1:9", mode="ask_once")
+    assert {state(feedback, f"account_{number}") for number in range(200)} == {"consent_required"}
+
+
+def test_no_reference_of_a_customer_is_in_an_envelope() -> None:
+    key = "af_live_" + "0" * 32 + "_" + "k" * 43
+    feedback = AgentFeedback(key, endpoint="http://127.0.0.1:9", mode="ask_once")
+    assert "account_42" not in json.dumps(feedback.prepare().envelope("account_42"))
+    assert consent_subject(feedback.options.api_key.scope, "account_42").startswith("afsub1_")
+
+
+def decide(stack: Stack, made: dict[str, Any], decision: str) -> None:
+    assert post(stack, made["requiredAction"]["submitDecision"], {"decision": decision})["changed"]
+
+
+def post(stack: Stack, action: dict[str, Any], body: dict[str, str]) -> Any:
+    answer = requests.post(action["url"], json=body, headers={"Authorization": action["authorization"]}, timeout=10)
+    assert answer.status_code == 200, answer.text
+    return answer.json()
