@@ -30,4 +30,5 @@ control_socket_disable = True
 # The service writes its own log, one JSON line a request.
 accesslog = None
 errorlog = "-"
-loglevel = "warning"
+# Its warnings repeat what a broken client sent.
+loglevel = "error"

@@ -1,9 +1,10 @@
 """The Celery app: the same service without its HTTP side."""
 
+from datetime import datetime
 from typing import Any
 
 from celery import Celery, Task
-from celery.schedules import schedule
+from celery.schedules import schedstate, schedule
 from celery.signals import setup_logging
 from sqlalchemy import exc
 
@@ -30,6 +31,16 @@ class ServiceTask(Task):  # type: ignore[type-arg]
         """Run the task with the app at hand."""
         with flask_app.app_context():
             return super().__call__(*args, **kwargs)
+
+
+class Every(schedule):
+    """A period that goes on after the clock was set back: a last run in the future counts as long ago."""
+
+    def is_due(self, last_run_at: datetime) -> schedstate:
+        """Tell whether it is time, and when to ask again, in seconds."""
+        if last_run_at > self.now():
+            return schedstate(is_due=True, next=self.seconds)
+        return super().is_due(last_run_at)
 
 
 @setup_logging.connect
@@ -60,12 +71,12 @@ CONFIGURATION: dict[str, Any] = {
     "broker_connection_retry_on_startup": True,
     "broker_connection_max_retries": None,
     "worker_cancel_long_running_tasks_on_connection_loss": False,
-    # Sweeps are due every minute; a beat that sleeps longer would notice a changed clock late.
+    # A beat that sleeps longer would notice late that the clock was changed.
     "beat_max_loop_interval": 10,
     "beat_schedule": {
         entry.name: {
             "task": entry.job,
-            "schedule": schedule(entry.every_s),
+            "schedule": Every(entry.every_s),
             "options": {"queue": QUEUES[entry.job], "expires": entry.expires_s},
         }
         for entry in TIMETABLE

@@ -9,7 +9,7 @@ from argon2 import PasswordHasher
 from sqlalchemy import select
 
 from app.accounts.models import AuditEntry, Membership, User, Workspace
-from app.accounts.rules import is_email
+from app.accounts.rules import LONGEST_NAME, is_email
 from app.core import clock
 from app.core.database import session
 from app.core.errors import Conflict, Unprocessable
@@ -42,8 +42,8 @@ def found_workspace(email: str, name: str, actor: str = COMMAND_LINE) -> Founded
     email, name = email.strip().lower(), normalize(name)
     if not is_email(email):
         raise Unprocessable("This is not an e-mail address.")
-    if not name:
-        raise Unprocessable("A workspace needs a name.")
+    if not 1 <= len(name) <= LONGEST_NAME:
+        raise Unprocessable(f"A name has 1 to {LONGEST_NAME} characters.")
     if session().scalar(select(User.id).where(User.email == email)):
         raise EmailTaken
     now, password = clock.now(), secrets.token_urlsafe(12)

@@ -96,8 +96,11 @@ class Blueprint(SmorestBlueprint):  # type: ignore[misc]
             def answer(error: Exception) -> Response:
                 status = error.status if isinstance(error, Refusal) else RequestEntityTooLarge.code
                 if status != Unauthorized.status and status < 500:
-                    with transaction():
-                        found = find()
+                    try:
+                        with transaction():
+                            found = find()
+                    except Exception as failure:  # nothing else turns what fails in here into an answer
+                        return refuse(failure)
                     if found is not None:
                         return private_json(encode(found), 200)
                 return refuse(error)

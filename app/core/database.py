@@ -6,6 +6,7 @@ and the client gives up on a server that has stopped answering.
 """
 
 import contextlib
+import math
 import select
 import threading
 import time
@@ -14,6 +15,7 @@ from contextvars import ContextVar
 from typing import Any, NoReturn
 
 import psycopg2
+import psycopg2.errors
 import psycopg2.extensions
 from flask import Flask, current_app
 from psycopg2.extras import register_uuid
@@ -63,11 +65,14 @@ def _wait(connection: _Connection) -> None:
     psycopg2 calls this instead of blocking inside libpq, which would wait for a frozen server for ever; an exception
     from here closes the connection.
     """
-    deadline = time.monotonic() + getattr(connection, "patience_s", CONNECT_PATIENCE_S)
+    # psycopg2 calls this for every connection of the process; a migration's own waits as long as it takes.
+    patience_s = connection.patience_s if isinstance(connection, _Connection) else math.inf
+    deadline = time.monotonic() + patience_s
     poll = select.poll()
     while (state := connection.poll()) != psycopg2.extensions.POLL_OK:
         poll.register(connection.fileno(), select.POLLIN if state == psycopg2.extensions.POLL_READ else select.POLLOUT)
-        if not poll.poll(max(0.0, deadline - time.monotonic()) * 1000):
+        left_s = deadline - time.monotonic()
+        if not poll.poll(None if left_s == math.inf else max(0.0, left_s) * 1000):
             raise NoAnswer("the server did not answer in time")
 
 
@@ -129,6 +134,10 @@ class Database:
                 self.away(error)
             try:
                 return hot.run(statement, parameters)
+            except psycopg2.errors.ReadOnlySqlTransaction as error:
+                # The server was demoted; the one that took over is behind a new connection.
+                self._drop_hot()
+                self.away(error)
             except _AWAY as error:
                 if not hot.is_dead:
                     raise

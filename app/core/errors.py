@@ -62,6 +62,9 @@ class MalformedJson(BadRequest):
     code = "malformed_json"
     sentence = "The body must be one JSON object in UTF-8."
 
+    def __init__(self) -> None:
+        super().__init__(problems=[Problem("", self.code, self.sentence)])
+
 
 class Unauthorized(Refusal):
     """No valid credential; deliberately the same for every reason."""

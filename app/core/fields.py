@@ -16,8 +16,8 @@ import msgspec
 UUID_PATTERN = "^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$"
 
 # Text as `normalize` leaves it: single spaces between words, no control characters.
-_NORMALIZED_PATTERN = r"^[^\s\x00-\x1f\x7f]+(?: [^\s\x00-\x1f\x7f]+)*$"
-_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
+_NORMALIZED_PATTERN = r"^[^\s\x00-\x1f\x7f-\x9f]+(?: [^\s\x00-\x1f\x7f-\x9f]+)*$"
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 
 _AWARE_INSTANT = Annotated[datetime, msgspec.Meta(tz=True)]
 
@@ -128,7 +128,7 @@ class Text(Field):
             raise refuse(Fault("format", "Control characters do not belong in here."))
 
     def fast_type(self) -> Any:
-        pattern = self.pattern or (_NORMALIZED_PATTERN if self.normalized else r"^[^\x00-\x1f\x7f]*$")
+        pattern = self.pattern or (_NORMALIZED_PATTERN if self.normalized else r"^[^\x00-\x1f\x7f-\x9f]*$")
         return Annotated[
             str, msgspec.Meta(min_length=self.min_length, max_length=self.max_length, pattern=exact(pattern))
         ]

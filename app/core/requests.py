@@ -1,5 +1,6 @@
 """What surrounds every request: its id, its log line, and the shape of its refusal."""
 
+import contextlib
 import logging
 import os
 import re
@@ -45,7 +46,7 @@ class JsonFormatter(logging.Formatter):
             "at": time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(record.created)) + f".{int(record.msecs):03d}Z",
             "level": record.levelname.lower(),
             "logger": record.name,
-            "message": record.getMessage(),
+            "message": _message(record),
         }
         line.update({name: value for name, value in record.__dict__.items() if name not in _USUAL})
         if record.exc_info and record.exc_info[0]:
@@ -56,7 +57,14 @@ class JsonFormatter(logging.Formatter):
         return json.dumps(line).decode()
 
 
-_USUAL = {*logging.makeLogRecord({}).__dict__, "message", "asctime"}
+def _message(record: logging.LogRecord) -> str:
+    """Return what a record says; of a failed task only that it failed, for its exception may repeat a value."""
+    message = record.getMessage()
+    return message.split(": ")[0] if record.name.startswith("celery") else message
+
+
+# `data` is Celery's, and holds the text of a task's exception.
+_USUAL = {"data", *logging.makeLogRecord({}).__dict__, "message", "asctime"}
 
 
 def install_logging(level: str) -> None:
@@ -127,7 +135,9 @@ def _log_access(asked: Request, response: Response, request_id: str, seconds: fl
         "status": response.status_code,
         "durationMs": round(seconds * 1000, 2),
     }
-    os.write(STANDARD_ERROR, json.dumps(line) + b"\n")
+    # Nobody may be reading any more; what was stored is answered all the same.
+    with contextlib.suppress(OSError):
+        os.write(STANDARD_ERROR, json.dumps(line) + b"\n")
 
 
 _SENTENCES = {

@@ -3,6 +3,7 @@
 import gzip
 import hashlib
 import io
+import os
 import shutil
 import tarfile
 import tempfile
@@ -21,6 +22,9 @@ UNPUBLISHED = {
     "rust": "/sdk/agent-feedback-rust.crate",
 }
 """Languages whose SDK is yet to come keep their address."""
+
+ONE_TIME = 1_577_836_800
+"""The first second of 2020: files have no time of their own here, so that the same files make the same archive."""
 
 PROTOCOL_ARCHIVE = "agent-feedback-protocol-1.tar.gz"
 
@@ -86,6 +90,8 @@ def _python_wheel() -> Download:
         source = Path(scratch) / "python"
         # The package links to the protocol folder; a copy follows the link.
         shutil.copytree(protocol.SDK / "python", source, ignore=shutil.ignore_patterns("__pycache__", "*.egg-info"))
+        for path in source.rglob("*"):
+            os.utime(path, (ONE_TIME, ONE_TIME))
         made = make_wheel_in(source / "pyproject.toml", Path(scratch))
         return _download(made.file.name, made.file.read_bytes())
 

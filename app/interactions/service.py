@@ -10,6 +10,9 @@ from app.interactions.models import Interaction
 
 BITE = 5_000
 
+# The same lock as telemetry's: who writes interactions does so alone.
+_LOCK = text("SELECT pg_advisory_xact_lock(hashtext('interactions'))")
+
 _PROMOTE = text("""
     WITH taken AS (
         DELETE FROM promotions p
@@ -33,7 +36,10 @@ _PROMOTE = text("""
         INSERT INTO day_marks (environment_id, day_on)
         SELECT DISTINCT environment_id, (at AT TIME ZONE 'UTC')::date
         FROM (SELECT environment_id, received_at AS at FROM promoted
-              UNION ALL SELECT environment_id, noted_at FROM taken) touched
+              UNION ALL
+              -- One that was confirmed before has a review now; its day counts that too.
+              SELECT i.environment_id, i.received_at FROM interactions i
+              JOIN earliest e ON e.environment_id = i.environment_id AND e.interaction_id = i.id) touched
     )
     SELECT count(*) FROM taken
 """)
@@ -47,6 +53,7 @@ def promote_waiting() -> int:
     total = 0
     while True:
         with transaction():
+            session().execute(_LOCK)
             promoted: int = session().execute(_PROMOTE, {"bite": BITE}).scalar_one()
         total += promoted
         if promoted < BITE:

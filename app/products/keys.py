@@ -73,7 +73,3 @@ class Seal:
     def open(self, sealed: bytes) -> bytes:
         """Return a sealed secret, or raise `cryptography.fernet.InvalidToken`."""
         return self._fernet.decrypt(sealed)
-
-    def renew(self, sealed: bytes) -> bytes:
-        """Seal again under the first secret."""
-        return self._fernet.rotate(sealed)

@@ -7,6 +7,7 @@ from datetime import timedelta
 from sqlalchemy import select
 
 from app.accounts.models import Workspace
+from app.accounts.rules import LONGEST_NAME
 from app.accounts.service import COMMAND_LINE, record_deed
 from app.core import clock
 from app.core.database import session
@@ -167,8 +168,8 @@ def rotate_key(key_id: str, overlap_hours: int, actor: str = COMMAND_LINE) -> Ne
 
 def _name(text: str) -> str:
     name = normalize(text)
-    if not 1 <= len(name) <= 120:
-        raise Unprocessable("A name has 1 to 120 characters.")
+    if not 1 <= len(name) <= LONGEST_NAME:
+        raise Unprocessable(f"A name has 1 to {LONGEST_NAME} characters.")
     return name
 
 

@@ -25,6 +25,7 @@ FEEDBACK = (
         True,
     ),
     Rule("reports", ("interaction_id",), "created_at", "a report goes by its own age, as a review does"),
+    Rule("telemetry_inbox", ("id",), "received_at", "a parked batch holds the company's references as well"),
     Rule("sessions", ("source", "ref", "customer_ref"), "last_seen_at", "a session ends with its last interaction"),
 )
 """Retention goes by arrival, which is ours; what a product says of its own time can be anything."""
@@ -44,5 +45,5 @@ ENVIRONMENT_TABLES = (
 BITE = 2_000
 """Rows in one transaction: some ten milliseconds, so that nobody waits for a purge."""
 
-BUDGET_S = 240.0
-"""Of one run; what is left waits for the next."""
+BUDGET_S = 90.0
+"""Of one run, below the time after which the broker hands a task to another worker; the rest waits for the next."""

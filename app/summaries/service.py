@@ -8,11 +8,11 @@ from sqlalchemy import text
 
 from app.core.database import session, transaction
 
-DAYS_AT_ONCE = 20
-
+# The day that has waited longest; one in a transaction, so that a day too large to count holds up no other for long.
 _TAKE = text("""
-    WITH due AS (SELECT DISTINCT environment_id, day_on FROM day_marks ORDER BY 1, 2 LIMIT :days),
-    taken AS (
+    WITH due AS (
+        SELECT environment_id, day_on FROM day_marks GROUP BY 1, 2 ORDER BY min(id) LIMIT 1
+    ), taken AS (
         DELETE FROM day_marks m USING due WHERE m.environment_id = due.environment_id AND m.day_on = due.day_on
         RETURNING m.environment_id, m.day_on
     )
@@ -46,10 +46,9 @@ def roll_up_waiting() -> int:
         with transaction():
             if not session().execute(_LOCK).scalar_one():
                 return total
-            days = session().execute(_TAKE, {"days": DAYS_AT_ONCE}).mappings().all()
-            for day in days:
-                session().execute(_FORGET, dict(day))
-                session().execute(_COUNT, dict(day))
-        total += len(days)
-        if len(days) < DAYS_AT_ONCE:
-            return total
+            day = session().execute(_TAKE).mappings().one_or_none()
+            if day is None:
+                return total
+            session().execute(_FORGET, dict(day))
+            session().execute(_COUNT, dict(day))
+        total += 1

@@ -1,6 +1,7 @@
 """From the inbox to interactions and sessions: set-based, in bites, without looking at a single event in Python."""
 
 import logging
+from typing import Any
 
 from sqlalchemy import exc, text
 
@@ -9,11 +10,21 @@ from app.core.database import session, transaction
 BITE = 200
 """Batches in one transaction: 20,000 events at most, about half a second."""
 
+_UNFIT = (exc.DataError, exc.IntegrityError)
+
 logger = logging.getLogger(__name__)
+
+# Who writes interactions does so alone: two writers that meet in the same rows would wait for each other.
+_LOCK = text("SELECT pg_advisory_xact_lock(hashtext('interactions'))")
 
 _TAKE = text("""
     SELECT environment_id, id, event_count FROM telemetry_inbox WHERE parked_at IS NULL
-    ORDER BY environment_id, id LIMIT :bite FOR UPDATE SKIP LOCKED
+    ORDER BY id LIMIT :bite FOR UPDATE SKIP LOCKED
+""")
+
+_TAKE_ONE = text("""
+    SELECT environment_id, id, event_count FROM telemetry_inbox
+    WHERE environment_id = :environment_id AND id = :id AND parked_at IS NULL FOR UPDATE SKIP LOCKED
 """)
 
 _EVENTS = """
@@ -60,7 +71,8 @@ _MARKS = """
 # Nearly every event is the first word on its interaction. Those that are not are counted, and filled in after.
 _INSERT = text(f"""
     WITH written AS (
-        INSERT INTO interactions ({_COLUMNS}) SELECT {_COLUMNS} FROM ({_EVENTS}) events ORDER BY environment_id, id
+        INSERT INTO interactions ({_COLUMNS}) SELECT {_COLUMNS} FROM ({_EVENTS}) events
+        ORDER BY environment_id, id, batch_id, position
         ON CONFLICT (environment_id, id) DO NOTHING
         RETURNING environment_id, received_at, session_source, session_ref, customer_ref
     ), sessions_seen AS ({_SESSIONS}), days_marked AS ({_MARKS})
@@ -72,9 +84,7 @@ def _first(column: str) -> str:
     return f"(array_agg({column} ORDER BY batch_id, position) FILTER (WHERE {column} IS NOT NULL))[1] AS {column}"
 
 
-_OPTIONAL = [
-    "confirmed_by",
-    "confirmed_at",
+_OPTIONAL = (
     "occurred_at",
     "status_code",
     "duration_ms",
@@ -83,23 +93,25 @@ _OPTIONAL = [
     "runtime_hint_source",
     "session_ref",
     "session_source",
-]
+)
 
-# The first real value of a field stays; what is empty is filled; a classification never falls.
+_EMPTY = " OR ".join(f"(i.{column} IS NULL AND f.{column} IS NOT NULL)" for column in _OPTIONAL)
+
+# The first real value of a field stays and what is empty is filled. Only a placeholder has no surface of its own yet;
+# what has one is not confirmed by an event that claims another.
 _FILL = text(f"""
-    WITH written AS (
-        INSERT INTO interactions AS i ({_COLUMNS})
-        SELECT environment_id, id, min(received_at), {_first("surface")}, {_first("operation")},
-               CASE WHEN bool_or(classification = 'confirmed') THEN 'confirmed' ELSE 'unclassified' END,
-               {", ".join(map(_first, _OPTIONAL))}
-        FROM ({_EVENTS}) events GROUP BY environment_id, id ORDER BY environment_id, id
-        ON CONFLICT (environment_id, id) DO UPDATE SET
-            surface = CASE i.surface WHEN 'unknown' THEN excluded.surface ELSE i.surface END,
-            operation = CASE i.operation WHEN 'pending' THEN excluded.operation ELSE i.operation END,
-            classification = CASE i.classification WHEN 'confirmed' THEN i.classification
-                                                   ELSE excluded.classification END,
-            {", ".join(f"{column} = coalesce(i.{column}, excluded.{column})" for column in _OPTIONAL)}
-        RETURNING environment_id, received_at, session_source, session_ref, customer_ref
+    WITH first AS (
+        SELECT environment_id, id, {_first("surface")}, {_first("operation")}, {", ".join(map(_first, _OPTIONAL))}
+        FROM ({_EVENTS}) events GROUP BY environment_id, id
+    ), written AS (
+        UPDATE interactions i SET
+            surface = CASE i.surface WHEN 'unknown' THEN f.surface ELSE i.surface END,
+            operation = CASE i.operation WHEN 'pending' THEN f.operation ELSE i.operation END,
+            {", ".join(f"{column} = coalesce(i.{column}, f.{column})" for column in _OPTIONAL)}
+        FROM first f
+        WHERE i.environment_id = f.environment_id AND i.id = f.id
+          AND (i.surface = 'unknown' OR i.operation = 'pending' OR {_EMPTY})
+        RETURNING i.environment_id, i.received_at, i.session_source, i.session_ref, i.customer_ref
     ), sessions_seen AS ({_SESSIONS}), days_marked AS ({_MARKS})
     SELECT count(*) FROM written
 """)
@@ -110,46 +122,51 @@ _REMOVE = text("""
     WHERE t.environment_id = taken.environment_id AND t.id = taken.id
 """)
 
-_PARK = text("""
-    UPDATE telemetry_inbox t SET parked_at = now()
-    FROM unnest(CAST(:environments AS uuid[]), CAST(:batches AS bigint[])) AS taken (environment_id, id)
-    WHERE t.environment_id = taken.environment_id AND t.id = taken.id
-""")
+_PARK = text("UPDATE telemetry_inbox SET parked_at = now() WHERE environment_id = :environment_id AND id = :id")
+
+Batch = dict[str, Any]
 
 
 def persist_waiting() -> int:
     """Persist every batch that waits; returns how many there were. May run twice, and beside itself."""
-    total, bite = 0, BITE
+    total = 0
     while True:
+        taken: list[Batch] = []
         try:
             with transaction():
-                persisted = _persist(bite)
-        except (exc.DataError, exc.IntegrityError) as error:
-            # One batch of this bite cannot be persisted. Alone, it shows which; parked, it stops holding up the others.
-            logger.error("a batch cannot be persisted", extra={"error": type(error).__name__, "isAlone": bite == 1})
-            if bite == 1:
-                with transaction():
-                    _park_first()
-            bite = 1
-            continue
-        total += persisted
-        if persisted < bite:
+                session().execute(_LOCK)
+                taken = [dict(batch) for batch in session().execute(_TAKE, {"bite": BITE}).mappings()]
+                _persist(taken)
+        except _UNFIT as error:
+            logger.error("a batch cannot be persisted", extra={"error": type(error).__name__})
+            _persist_one_by_one(taken)
+        total += len(taken)
+        if len(taken) < BITE:
             return total
 
 
-def _persist(bite: int) -> int:
-    taken = session().execute(_TAKE, {"bite": bite}).all()
-    if not taken:
-        return 0
-    batches = {"environments": [row.environment_id for row in taken], "batches": [row.id for row in taken]}
-    inserted: int = session().execute(_INSERT, batches).scalar_one()
-    if inserted < sum(row.event_count for row in taken):
-        session().execute(_FILL, batches)
-    session().execute(_REMOVE, batches)
-    return len(taken)
+def _persist(batches: list[Batch]) -> None:
+    if not batches:
+        return
+    keys = {
+        "environments": [batch["environment_id"] for batch in batches],
+        "batches": [batch["id"] for batch in batches],
+    }
+    inserted: int = session().execute(_INSERT, keys).scalar_one()
+    if inserted < sum(batch["event_count"] for batch in batches):
+        session().execute(_FILL, keys)
+    session().execute(_REMOVE, keys)
 
 
-def _park_first() -> None:
-    row = session().execute(_TAKE, {"bite": 1}).first()
-    if row is not None:
-        session().execute(_PARK, {"environments": [row.environment_id], "batches": [row.id]})
+def _persist_one_by_one(batches: list[Batch]) -> None:
+    """Persist what can be; a batch that cannot is parked, so that it holds up no other."""
+    for batch in batches:
+        try:
+            with transaction():
+                session().execute(_LOCK)
+                # Another worker may have taken it meanwhile.
+                _persist([dict(one) for one in session().execute(_TAKE_ONE, batch).mappings()])
+        except _UNFIT:
+            with transaction():
+                session().execute(_PARK, batch)
+            logger.error("a batch was parked", extra={"batchId": batch["id"]})

@@ -8,7 +8,7 @@ from app.interactions.rules import CLASSIFICATIONS, HINT_SOURCES, SESSION_SOURCE
 
 MOST_EVENTS = 100
 
-OPERATION_PATTERN = r"^[^\s?#@\x00-\x1f\x7f]+$"
+OPERATION_PATTERN = r"^[^\s?#@\x00-\x1f\x7f-\x9f]+$"
 REFERENCE_PATTERN = r"^[A-Za-z0-9_.:-]+$"
 
 

@@ -1,17 +1,21 @@
 """Accepting batches."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import UTC, timedelta
 
 import msgspec
 
 from app.core import clock
 from app.core.database import HotStatement
+from app.core.errors import BadRequest, Problem
 from app.core.jobs import Job, ring
 from app.products.known_keys import CallingEnvironment
 from app.screening.service import refuse_private
-from app.telemetry.schemas import TelemetryBatch
+from app.telemetry.schemas import TelemetryBatch, TelemetryEvent
 
 _encoder = msgspec.json.Encoder()
+
+WIDEST_OFFSET = timedelta(hours=16)
 
 _ADD = HotStatement(
     "add_batch",
@@ -33,12 +37,37 @@ def accept_batch(environment: CallingEnvironment, batch: TelemetryBatch) -> Rece
 
     The events are encoded again rather than kept as they came, so that no second parser can read them differently.
     """
-    pointers: dict[str, str] = {}
-    for index, event in enumerate(batch.events):
-        if event.runtime_hint is not None:
-            pointers.setdefault(event.runtime_hint, f"/events/{index}/runtimeHint")
-    for hint, pointer in pointers.items():
-        refuse_private([(pointer, hint)])
-    _ADD.run(environment.id, clock.now(), _encoder.encode(batch.events).decode(), len(batch.events))
+    _screen_hints(batch.events)
+    events = _encoder.encode([_storable(event) for event in batch.events]).decode()
+    _ADD.run(environment.id, clock.now(), events, len(batch.events))
     ring(Job.PERSIST_TELEMETRY)
     return Receipt(accepted=len(batch.events), dropped=0)
+
+
+def _screen_hints(events: list[TelemetryEvent]) -> None:
+    """Raise with every hint that may not be kept; each text is judged once, however many events have it."""
+    pointers: dict[str, list[str]] = {}
+    for index, event in enumerate(events):
+        if event.runtime_hint is not None:
+            pointers.setdefault(event.runtime_hint, []).append(f"/events/{index}/runtimeHint")
+    problems: list[Problem] = []
+    for hint, places in pointers.items():
+        try:
+            refuse_private([(places[0], hint)])
+        except BadRequest as refusal:
+            problems += [replace(refusal.problems[0], pointer=place) for place in places]
+    if problems:
+        raise BadRequest(problems[0].message, code=problems[0].code, problems=problems)
+
+
+def _storable(event: TelemetryEvent) -> TelemetryEvent:
+    """Return an event whose instant PostgreSQL can read: it knows no offset of sixteen hours and more."""
+    offset = event.occurred_at.utcoffset()
+    if offset is None or abs(offset) < WIDEST_OFFSET:
+        return event
+    try:
+        instant = event.occurred_at.astimezone(UTC)
+    except OverflowError:
+        # Within a day of the first or the last instant that there is.
+        instant = event.occurred_at.replace(tzinfo=UTC)
+    return msgspec.structs.replace(event, occurred_at=instant)

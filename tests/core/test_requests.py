@@ -69,3 +69,18 @@ def test_a_log_line_is_one_json_object() -> None:
     assert "\n" not in line
     assert json.loads(line)["message"] == "two\nlines"
     assert json.loads(line)["requestId"] == "abc"
+
+
+def test_the_words_of_a_failed_task_are_not_logged() -> None:
+    record = logging.makeLogRecord(
+        {
+            "name": "celery.app.trace",
+            "levelname": "ERROR",
+            "msg": "Task %(name)s raised unexpected: %(exc)s",
+            "args": {"name": "telemetry.persist_batches", "exc": "DataError('secret words')"},
+            "data": {"exc": "DataError('secret words')", "traceback": "secret words"},
+        }
+    )
+    line = JsonFormatter().format(record)
+    assert "secret words" not in line
+    assert "telemetry.persist_batches raised unexpected" in line

@@ -171,8 +171,8 @@ def test_an_ordinary_user_can_run_it_too(tmp_path: Path) -> None:
         subprocess.run(["chown", "-R", "nobody", checkout], check=True)
         # The checkout's own environment is not readable to everybody; the interpreter and its packages are lent.
         command = f"cd '{checkout}' && exec '{BIN}/python' -m app.cli.dev --port {free_port()}"
-        lent = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--inh-caps=+dac_override"]
-        lent += ["--ambient-caps=+dac_override", "bash", "-c", command]
+        lent = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--inh-caps=+dac_read_search"]
+        lent += ["--ambient-caps=+dac_read_search", "bash", "-c", command]
         process = subprocess.Popen(lent, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         try:
             read_until_ready(process)

@@ -2,6 +2,8 @@
 
 import re
 import secrets
+import threading
+import time
 
 import flask_migrate
 import pytest
@@ -51,3 +53,19 @@ def test_migrations_are_numbered_without_a_gap() -> None:
 def test_each_migration_says_what_it_is_for() -> None:
     for revision in ScriptDirectory(str(MIGRATIONS)).walk_revisions():
         assert revision.doc
+
+
+def test_a_second_runner_waits_for_the_first(empty: Settings) -> None:
+    app = create_app(empty)
+    engine = create_engine(empty.database_url)
+    with engine.connect() as first:
+        first.execute(text("SELECT pg_advisory_lock(4021970001)"))
+        release = threading.Timer(3, first.execute, [text("SELECT pg_advisory_unlock(4021970001)")])
+        release.start()
+        began = time.monotonic()
+        with app.app_context():
+            flask_migrate.upgrade()
+        assert time.monotonic() - began >= 2.5
+        release.join()
+    engine.dispose()
+    app.extensions["database"].dispose()

@@ -81,7 +81,7 @@ def set_mode(app: Flask, company: Company, mode: Mode) -> None:
     app.extensions["known_keys"].forget()
 
 
-def test_a_hundred_simultaneous_submissions_store_one_review(app: Flask, company: Company) -> None:
+def test_a_hundred_submissions_by_fifty_at_once_store_one_review(app: Flask, company: Company) -> None:
     token, start = company.capability(), threading.Barrier(50)
 
     def submit(number: int) -> bytes:

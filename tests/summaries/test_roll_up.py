@@ -78,3 +78,17 @@ def test_days_end_at_midnight_in_utc(client: FlaskClient, company: Company, monk
         send_events(client, company, event())
     settle()
     assert {key[0]: value[0] for key, value in counted().items()} == {date(2026, 3, 28): 1, date(2026, 3, 29): 2}
+
+
+def test_a_late_review_of_a_confirmed_interaction_is_counted_on_its_day(
+    client: FlaskClient, company: Company, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before_midnight = datetime(2026, 3, 28, 23, 59, tzinfo=UTC)
+    told = event(surface="mcp", operation="find")
+    at(monkeypatch, before_midnight)
+    send_events(client, company, told)
+    settle()
+    at(monkeypatch, before_midnight + timedelta(minutes=2))
+    send_review(client, company.capability(told["interactionId"]))
+    settle()
+    assert counted() == {(date(2026, 3, 28), "find", "mcp"): (1, 1, 1, 0, 0)}

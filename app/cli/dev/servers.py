@@ -118,7 +118,7 @@ class EmbeddedPostgres:
         if not pid_file.exists():
             return
         pid, deadline = int(pid_file.read_text().split()[0]), time.monotonic() + START_TIMEOUT_S
-        while _is_postgres(pid) and time.monotonic() < deadline:
+        while _is_postgres_on(self.data, pid) and time.monotonic() < deadline:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGINT)
             time.sleep(0.2)
@@ -175,9 +175,11 @@ class EmbeddedValkey:
         self.process = None
 
 
-def _is_postgres(pid: int) -> bool:
+def _is_postgres_on(data: Path, pid: int) -> bool:
+    """Tell whether a process is a server on this data directory; its id may have gone to a stranger since."""
     with contextlib.suppress(OSError):
-        return b"postgres" in Path(f"/proc/{pid}/cmdline").read_bytes()
+        command = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
+        return command[0].endswith(b"postgres") and os.fsencode(data) in command
     return False
 
 
