@@ -34,16 +34,7 @@ def current(service_name: str, feedback_url: str, downloads: dict[str, str]) -> 
                 "note": f"One factual sentence of {note['minLength']} to {note['maxLength']} characters. " + _PRIVACY,
             },
         },
-        "feedbackSubmission": {
-            "url": feedback_url + paths["reports"],
-            "authentication": "Authorization: Bearer afr2_<capability of the interaction>",
-            "capabilityInspectionUrl": feedback_url + paths["introspect"],
-            "consentDecisionUrl": feedback_url + paths["decisions"],
-            "consentStateUrl": feedback_url + paths["consentState"],
-            "requiredFields": _CONTRACT["reportSchema"]["required"],
-            "optionalFields": _CONTRACT["reportSchema"]["optional"],
-            "reportSchema": _CONTRACT["reportSchema"],
-        },
+        "feedbackSubmission": _feedback_submission(feedback_url),
         "classification": {
             "http": "unclassified until an agent's review arrives, then confirmed",
             "mcp": "confirmed at once",
@@ -55,6 +46,20 @@ def current(service_name: str, feedback_url: str, downloads: dict[str, str]) -> 
         },
         "identity": "Agent identity is neither required nor claimed; references are optional, opaque and unverified.",
         "privacy": _PRIVACY,
+    }
+
+
+def _feedback_submission(feedback_url: str) -> dict[str, Any]:
+    paths = _CONTRACT["paths"]
+    return {
+        "url": feedback_url + paths["reports"],
+        "authentication": "Authorization: Bearer afr2_<capability of the interaction>",
+        "capabilityInspectionUrl": feedback_url + paths["introspect"],
+        "consentDecisionUrl": feedback_url + paths["decisions"],
+        "consentStateUrl": feedback_url + paths["consentState"],
+        "requiredFields": _CONTRACT["reportSchema"]["required"],
+        "optionalFields": _CONTRACT["reportSchema"]["optional"],
+        "reportSchema": _CONTRACT["reportSchema"],
     }
 
 

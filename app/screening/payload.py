@@ -1,6 +1,5 @@
 """Names that no body may use as a key, at any depth: what they announce must never be sent."""
 
-import re
 from typing import Any
 
 from app.core.errors import MOST_PROBLEMS, BadRequest, Problem
@@ -29,25 +28,47 @@ FORBIDDEN_KEYS = frozenset(
 
 FORBIDDEN_CONTENT = "forbidden_content"
 
-_WORD_BORDER = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+LONGEST_SHOWN = 40
+
+
+def _letters(key: str) -> str:
+    return key.replace("-", "").replace("_", "").lower()
+
+
+# toolInput, TOOL-INPUT and tool_input read the same.
+_FORBIDDEN = frozenset(map(_letters, FORBIDDEN_KEYS))
+
+
+Place = tuple[Any, str] | None
+"""Where a value is: its parent's place and its own name; the text is made only for what is found."""
 
 
 def find_forbidden_keys(payload: Any) -> list[str]:
     """Return the JSON pointers of the forbidden keys, as many as one answer names."""
     found: list[str] = []
-    waiting: list[tuple[str, Any]] = [("", payload)]
+    waiting: list[tuple[Place, Any]] = [(None, payload)] if isinstance(payload, (dict, list)) else []
     while waiting and len(found) < MOST_PROBLEMS:
-        pointer, value = waiting.pop()
-        if isinstance(value, dict):
-            for key, inner in value.items():
-                if _reads_as_forbidden(key):
-                    found.append(f"{pointer}/{key}")
-                elif isinstance(inner, (dict, list)):
-                    # The name of an unknown key may be anything, a secret too; it is not repeated.
-                    waiting.append((f"{pointer}/{key}" if key.isidentifier() and len(key) < 40 else pointer, inner))
-        elif isinstance(value, list):
-            waiting.extend((f"{pointer}/{index}", inner) for index, inner in enumerate(value))
-    return sorted(found)
+        place, value = waiting.pop()
+        for key, inner in value.items() if isinstance(value, dict) else enumerate(value):
+            if isinstance(key, str) and _letters(key) in _FORBIDDEN:
+                found.append(_pointer((place, key)))
+            elif isinstance(inner, (dict, list)):
+                waiting.append(((place, _shown(key)), inner))
+    return sorted(found[:MOST_PROBLEMS])
+
+
+def _shown(key: str | int) -> str:
+    """Return a key as it may be repeated: a name that somebody made up may be anything, a secret too."""
+    return str(key) if isinstance(key, int) or (key.isidentifier() and len(key) < LONGEST_SHOWN) else ""
+
+
+def _pointer(place: Place) -> str:
+    parts = []
+    while place is not None:
+        place, name = place
+        if name:
+            parts.append(name)
+    return "".join(f"/{name}" for name in reversed(parts))
 
 
 def refuse_forbidden_keys(payload: Any) -> None:
@@ -58,8 +79,3 @@ def refuse_forbidden_keys(payload: Any) -> None:
             code=FORBIDDEN_CONTENT,
             problems=[Problem(pointer, FORBIDDEN_CONTENT, "Leave this out.") for pointer in pointers],
         )
-
-
-def _reads_as_forbidden(key: str) -> bool:
-    plain = key.replace("-", "_")
-    return plain.lower() in FORBIDDEN_KEYS or _WORD_BORDER.sub("_", plain).lower() in FORBIDDEN_KEYS

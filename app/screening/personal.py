@@ -1,85 +1,111 @@
 """Personal data in free text: candidates by pattern, confirmed by the libraries that know the formats."""
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from typing import NamedTuple
 
 import phonenumbers
 from stdnum import iban, luhn
 from stdnum.us import ssn
 
-_EMAIL = re.compile(r"(?<![\w.+-])([A-Za-z0-9._%+-]{1,64})@((?:[A-Za-z0-9-]{1,63}\.)+([A-Za-z]{2,24}))(?![\w@-])")
+_EMAIL = re.compile(r"(?<![\w.+-])([\w.%+-]{1,64})@((?:[\w-]{1,63}\.){1,8}([^\W\d_]{2,24}))(?![\w@-])")
 _RESERVED_DOMAIN = re.compile(
-    r"(?:^|\.)(?:example\.(?:com|net|org)|(?:[a-z0-9-]+\.)*(?:example|test|invalid|localhost))\Z", re.I
+    r"(?:^|\.)(?:example\.(?:com|net|org)|example|test|invalid|localhost|internal|local|lan|svc|service|socket|timer)\Z",
+    re.I,
 )
-_CARD = re.compile(r"(?<![\w.-])(?:\d[ -]?){12,18}\d(?![\w-])")
-_CARD_ISSUER = re.compile(r"4|5[1-5]|2[2-7]|3[47]|3(?:0[0-5]|[68])|6(?:011|4[4-9]|5|2|0|7)|35")
-_IBAN = re.compile(r"(?<![A-Za-z0-9])[A-Z]{2}\d{2}(?:[ ]?[A-Z0-9]){11,30}(?![A-Za-z0-9])")
-_SSN = re.compile(r"(?<![\w-])\d{3}-\d{2}-\d{4}(?![\w-])")
-_PHONE = re.compile(r"(?<![\w+./:-])\+?\(?\d[\d ().-]{6,20}\d(?![\w])")
+# icon@2x.png and lodash@4.17.21.tgz name files.
+_FILE = re.compile(
+    r"(?:.*\.)?v?\d+x?\.(?:png|jpe?g|gif|svg|webp|ico|tgz|gz|zip|whl|js|ts|css|json|ya?ml|deb|rpm)\Z", re.I
+)
+
+_CARD = re.compile(
+    r"(?<![\w.])(?:\d{12,19}|\d{4}(?:[ .-]\d{4}){2}[ .-]\d{1,4}|\d{4}[ .-]\d{6}[ .-]\d{4,5})(?P<more>[ .-]\d{3})?(?!\w)"
+)
+_CARD_ISSUER = re.compile(
+    r"(?:4(?:\d{12}|\d{15}|\d{18})|5[1-5]\d{14}|2(?:22[1-9]|2[3-9]\d|[3-6]\d\d|7[01]\d|720)\d{12}|3[47]\d{13}|"
+    r"3(?:0[0-5]|[689]\d)\d{11}|6(?:011|4[4-9]\d|5\d\d)\d{12}|62\d{14,17}|35(?:2[89]|[3-8]\d)\d{12}|"
+    r"(?:5018|5020|5038|5893|6304|6759|676[1-3])\d{8,15})\Z"
+)
+_IBAN = re.compile(r"(?<![A-Za-z0-9])[A-Z]{2}\d{2}(?:[ -]?[A-Z0-9]){11,30}(?![A-Za-z0-9])", re.I)
+_SSN = re.compile(
+    r"(?<![\w-])(?:\d{3}-\d{2}-\d{4}|(?:(?<=ssn )|(?<=social security number ))\d{3} ?\d{2} ?\d{4})(?![\w-])",
+    re.I,
+)
+_PHONE = re.compile(r"(?<![\w+./:-])\+?\(?\d[\d ().-]{5,20}\d(?!\w)")
 _PHONE_WORD = re.compile(
-    r"\b(?:phone|call(?:ed)?|tel|telephone|mobile|cell|fax|sms|whatsapp|dial|number)\b[\w\s:.#(]{0,14}\Z", re.I
+    r"\b(?:(?:tele)?phone|tel|mobile|cell|fax|sms|whatsapp|call(?:ed)?(?= (?:me|us|him|her|them|back|at|on)\b)|dial)"
+    r"(?:\s(?:number|no|nr|is|was|at|on|to|me|us|him|her|them|back)){0,3}[\s:.#(]{0,4}\Z",
+    re.I,
 )
-_FORMATTED = re.compile(r"\(\d{3}\)|\d{3}[ .-]\d{3}[ .-]\d{4}\Z")
+_FORMATTED = re.compile(r"(?:1[ .-])?(?:\([2-9]\d\d\)[ .-]?[2-9]\d\d[ .-]|[2-9]\d\d([.-])[2-9]\d\d\1)\d{4}\Z")
 _LOOKS_LIKE_TIME = re.compile(r"\d{4}-\d{2}-\d{2}|\d{1,3}(?:\.\d{1,3}){3}\Z")
 
 
-def _emails(text: str) -> Iterator[str]:
-    for match in _EMAIL.finditer(text):
-        # git@host:path names a repository, not a person.
-        is_repository = match[1].lower() == "git" or text[match.end() : match.end() + 1] == ":"
-        if not is_repository and not _RESERVED_DOMAIN.search(match[2]):
-            yield match[0]
+def _is_email(text: str, match: re.Match[str]) -> bool:
+    # git@host:path names a repository, and scheme://login@host a server, not a person.
+    is_repository = match[1].lower() == "git" or text[match.end() : match.end() + 1] == ":"
+    is_login = text[max(0, match.start() - 2) : match.start()] == "//"
+    return not (is_repository or is_login or _RESERVED_DOMAIN.search(match[2]) or _FILE.match(match[2]))
 
 
-def _cards(text: str) -> Iterator[str]:
-    for match in _CARD.finditer(text):
-        digits = re.sub(r"\D", "", match[0])
-        if _CARD_ISSUER.match(digits) and len(set(digits)) > 1 and luhn.is_valid(digits):
-            yield match[0]
+def _is_card(_text: str, match: re.Match[str]) -> bool:
+    # Three more digits may be the end of the number or what is printed on its back.
+    without = match[0].removesuffix(match["more"] or "")
+    return any(_is_card_number(re.sub(r"\D", "", number)) for number in (match[0], without))
 
 
-def _ibans(text: str) -> Iterator[str]:
-    for match in _IBAN.finditer(text):
-        # Words may follow in capitals; the account number ends where its check digits say.
-        words = match[0].split(" ")
-        if any(iban.is_valid("".join(words[:count])) for count in range(len(words), 0, -1)):
-            yield match[0]
+def _is_card_number(digits: str) -> bool:
+    return bool(_CARD_ISSUER.match(digits)) and len(set(digits)) > 1 and luhn.is_valid(digits)
 
 
-def _social_security_numbers(text: str) -> Iterator[str]:
-    for match in _SSN.finditer(text):
-        if ssn.is_valid(match[0]):
-            yield match[0]
+def _is_iban(_text: str, match: re.Match[str]) -> bool:
+    # Words may follow; the account number ends where its check digits say.
+    words = re.split(r"[ -]", match[0])
+    return any(iban.is_valid("".join(words[:count])) for count in range(len(words), 0, -1))
 
 
-def _phones(text: str) -> Iterator[str]:
-    for match in _PHONE.finditer(text):
-        number = match[0].strip(" .-")
-        if _LOOKS_LIKE_TIME.match(number):
-            continue
-        is_international = number.startswith("+")
-        is_named = _PHONE_WORD.search(text[max(0, match.start() - 30) : match.start()])
-        if (is_international or is_named or _FORMATTED.search(number)) and _is_phone(number, is_international):
-            yield match[0]
+def _is_social_security_number(_text: str, match: re.Match[str]) -> bool:
+    return bool(ssn.is_valid(match[0].replace(" ", "")))
 
 
-def _is_phone(number: str, is_international: bool) -> bool:
+def _is_phone(text: str, match: re.Match[str]) -> bool:
+    number = match[0].strip(" .-")
+    if ")" not in number:
+        number = number.lstrip("(")
+    if _LOOKS_LIKE_TIME.match(number):
+        return False
+    if number.startswith("+"):
+        return _is_possible(number)
+    if _FORMATTED.match(number):
+        return _is_possible("+1 " + number.removeprefix("1"))
+    is_named = _PHONE_WORD.search(text[max(0, match.start() - 30) : match.start()])
+    return bool(is_named) and 7 <= sum(map(str.isdigit, number)) <= 15
+
+
+def _is_possible(number: str) -> bool:
     try:
-        parsed = phonenumbers.parse(number, None if is_international else "US")
+        return phonenumbers.is_possible_number(phonenumbers.parse(number, None))
     except phonenumbers.NumberParseException:
         return False
-    if is_international:
-        return phonenumbers.is_possible_number(parsed)
-    return phonenumbers.is_valid_number(parsed) or len(re.sub(r"\D", "", number)) >= 10
 
 
-Finder = Callable[[str], Iterator[str]]
+class Finder(NamedTuple):
+    """One kind of personal data: a trigger for the gate, a pattern for candidates, and what confirms one."""
 
-FINDERS: tuple[tuple[str, str, Finder], ...] = (
-    ("email", r"@", _emails),
-    ("card", r"(?:\d[ -]?){13}", _cards),
-    ("iban", r"[A-Z]{2}\d{2}[ ]?[A-Z0-9]{4}", _ibans),
-    ("ssn", r"\d{3}-\d{2}-\d{4}", _social_security_numbers),
-    ("phone", r"\d[\d ().-]{6}", _phones),
+    id: str
+    trigger: str
+    pattern: re.Pattern[str]
+    confirms: Callable[[str, re.Match[str]], bool]
+
+    def finds(self, text: str) -> bool:
+        """Tell whether a text has this kind of data."""
+        return any(self.confirms(text, match) for match in self.pattern.finditer(text))
+
+
+FINDERS: tuple[Finder, ...] = (
+    Finder("email", r"@", _EMAIL, _is_email),
+    Finder("iban", r"(?i)[A-Z]{2}\d{2}[ -]?[A-Z0-9]{4}", _IBAN, _is_iban),
+    Finder("card", r"\d{4}[ .-]?\d{4}", _CARD, _is_card),
+    Finder("ssn", r"(?i)\d{3}-\d{2}-\d{4}|(?:ssn|security number) \d", _SSN, _is_social_security_number),
+    Finder("phone", r"\d[\d ().-]{5}", _PHONE, _is_phone),
 )
-"""Rule, trigger for the gate, and what finds the data."""

@@ -2,11 +2,14 @@
 
 Public rule sets look for `name = "value"` in code; what reaches us are sentences ("the key X was rejected."). So each
 row looks for a shape in prose: a cheap trigger for the gate, a pattern that finds the candidate, and what the
-candidate must look like to count. What is named `value` in a pattern is the candidate; without it, the match is.
+candidate must at least look like. What is named `value` in a pattern is the candidate; without it, the match is.
 """
 
 import re
 from dataclasses import dataclass
+
+from app.screening.shapes import Looks
+from app.screening.vocabulary import ANY_KEY, KEY, PASSWORD
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,370 +19,184 @@ class Rule:
     id: str
     trigger: str
     pattern: re.Pattern[str]
+    least: Looks = Looks.WORD
     shortest: int = 1
-    least_entropy: float = 0.0
-    """Bits a character."""
-    least_classes: int = 1
-    """Of lower case, upper case, digits and others."""
-    needs_digit: bool = False
-    may_be_word: bool = False
-    """Whether a candidate of plain lower-case letters counts."""
     is_named: bool = True
     """Whether the text itself calls the candidate a credential; then even a UUID or a digest counts."""
-
-
-_NAME = (
-    r"(?:pass(?:word|wd|phrase|code)|pwd|secret(?:[ _-]?key)?|(?:api|access|auth|bearer|client|private|refresh|session|"
-    r"signing|service|admin|security|encryption|master|deploy|webhook|account)[ _-]?(?:key|token|secret|password)|"
-    r"(?<![a-z_]page )(?<![a-z_]next )(?<![a-z])token|api[ _-]?key|credentials?|(?<![a-z_-])pin)"
-)
-_NAME_TRIGGER = (
-    r"(?i)pass(?:word|wd|phrase|code)|pwd|secret|token|credential|\bpin\b|(?:api|access|auth|private|signing|service|"
-    r"encryption|master|deploy|account|admin|security|webhook|session|client)[ _-]?key"
-)
-_TOKEN = r"[A-Za-z0-9_+/=.~-]"
 
 
 def _re(pattern: str) -> re.Pattern[str]:
     return re.compile(pattern, re.IGNORECASE)
 
 
+_TOKEN = r"[A-Za-z0-9_+/=.~-]"
+_QUOTES = r"\"'`“”‘’«»"
+_OPEN = rf"[{_QUOTES}(*\[]{{0,3}}"
+_VALUE = rf"(?P<value>[^\s{_QUOTES},;]{{%s,}})"
+_PASSWORD_TRIGGER = r"(?i)pass[ _-]?(?:word|wd|phrase|code)|pwd|[_-]pass"
+_KEY_TRIGGER = r"(?i)secret|token|credential|[a-z][ _-]?key"
+
+_ABOUT = r"(?:\s(?:for|of|on|in|at|that|which|i|we|it|they)(?:\s[\w./-]{1,30}){1,3}?)?"
+_VERBS = (
+    r"is|was|are|were|be|being|been|has|had|set|reset|changed|updated|rotated|equals?|remains|became|still|now|called|"
+    r"reads|value|to|as|just|currently|actually|used|like"
+)
+_ASSIGNED = rf"[{_QUOTES}\])]{{0,2}}\s{{0,3}}(?:=>|:=|={{1,3}})\s{{0,3}}{_OPEN}"
+_SAID = (
+    rf"[{_QUOTES}*]{{0,2}}{_ABOUT}"
+    rf"(?:\s{{0,3}}:\s{{0,3}}|(?:\s{{1,3}}(?:{_VERBS})){{1,4}}:?\s{{1,3}}|\s{{1,3}}(?=[{_QUOTES}])){_OPEN}"
+)
+"""`: `, `is `, `for staging was changed to `, or nothing but a quotation mark."""
+
 RULES: tuple[Rule, ...] = (
     Rule(
         "own_key",
-        r"af_live_|af_company_|afr2_|aqr1_",
-        re.compile(r"(?:af_live|af_company|afr2|aqr1)_[A-Za-z0-9_.-]{12,}"),
+        r"(?i)af_live_|af_company_|afr2_|aqr1_",
+        _re(r"(?:af_live|af_company|afr2|aqr1)_(?P<value>[A-Za-z0-9_.-]{12,})"),
+        Looks.MIXED,
+        shortest=12,
     ),
     Rule(
         "private_key",
         r"PRIVATE KEY|PuTTY-User-Key",
-        re.compile(r"-----BEGIN[A-Z0-9 ]* PRIVATE KEY|PuTTY-User-Key-File"),
+        re.compile(r"-----BEGIN[A-Z0-9 ]{0,40} PRIVATE KEY|PuTTY-User-Key-File"),
     ),
-    Rule("jwt", r"eyJ", re.compile(r"\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}")),
+    Rule("jwt", r"eyJ", re.compile(r"(?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}")),
     Rule(
         "url_password",
         r"://[^\s/@]*:[^\s/@]+@",
-        re.compile(r"\b[A-Za-z][A-Za-z0-9+.-]{1,30}://[^\s/:@]{0,200}:(?P<value>[^\s/@]{3,200})@"),
-        may_be_word=True,
+        re.compile(r"://[^\s/:@]{0,200}:(?P<value>[^\s/@]{3,200})@"),
+    ),
+    Rule(
+        "url_token",
+        r"://[^\s/@:]{16,}@",
+        re.compile(r"://(?P<value>[^\s/:@]{16,200})@"),
+        Looks.RANDOM,
     ),
     Rule(
         "access_key_id",
-        r"(?:AKIA|ASIA|AROA|ABIA|ACCA)[A-Z0-9]{12}|AIza|LTAI|AKID",
+        r"(?:AKIA|ASIA|AROA|ABIA|ACCA)[A-Z0-9]{12}|AIza|LTAI|AKID|GOOG",
         re.compile(
-            r"\b(?:(?:AKIA|ASIA|AROA|ABIA|ACCA)[A-Z0-9]{16}\b|AIza[A-Za-z0-9_-]{35}|LTAI[A-Za-z0-9]{16,24}\b|AKID[A-Za-z0-9]{28,36}\b)"
+            r"(?<![A-Za-z0-9])(?:(?:AKIA|ASIA|AROA|ABIA|ACCA)[A-Z0-9]{16}(?![A-Za-z0-9])|AIza[A-Za-z0-9_-]{35}|"
+            r"LTAI[A-Za-z0-9]{16,24}(?![A-Za-z0-9])|AKID[A-Za-z0-9]{28,36}(?![A-Za-z0-9])|GOOG1?[A-Z0-9]{20,60})"
         ),
     ),
     Rule(
-        "authorization",
-        r"(?i)\b(?:bearer|basic|authorization|x-api-key|x-auth-token)\b",
+        "bearer",
+        r"(?i)bearer",
         _re(
-            r"\b(?:(?:bearer|basic)(?:[ ]+(?:token|key|value|credentials?))?(?:\s*[:=]\s*|[ ]+(?:is[ ]+|was[ ]+)?)|"
-            r"(?:authorization|x-api-key|x-auth-token)[\"']?\s*[:=]\s*)[\"'`]?(?P<value>" + _TOKEN + r"{8,})"
+            r"\bbearer(?:\s{1,3}(?:token|key|value|credentials?|is|was)){0,3}(?:\s{0,3}[:=]\s{0,3}|\s{1,3})"
+            rf"{_OPEN}(?P<value>{_TOKEN}{{6,}})(?!{_TOKEN}|[\[(])"
         ),
+        Looks.JOINED,
+        shortest=6,
+    ),
+    Rule(
+        "basic",
+        r"(?i)basic",
+        _re(rf"\bbasic(?:\s{{0,3}}[:=]\s{{0,3}}|\s{{1,3}}){_OPEN}(?P<value>{_TOKEN}{{10,}})"),
+        Looks.RANDOM,
+        shortest=10,
+    ),
+    Rule(
+        "authorization",
+        r"(?i)authorization|x-[a-z-]*(?:key|token)",
+        _re(
+            rf"\b(?:authorization|x-(?:[a-z]{{1,12}}-){{0,2}}(?:key|token))[{_QUOTES}]?(?:\s{{0,3}}[:=]\s{{0,3}}|"
+            rf"\s{{1,3}}(?:header\s{{1,3}})?(?:is|was|of)?\s{{0,3}}){_OPEN}(?:(?:token|apikey|key|digest)\s)?"
+            rf"(?P<value>{_TOKEN}{{8,}})"
+        ),
+        Looks.MIXED,
         shortest=8,
     ),
     Rule(
         "query_credential",
-        r"(?i)[?&;](?:api[_-]?key|key|[a-z_-]*token|auth|[a-z_-]*secret|password|pwd|sig|signature|code)=",
-        _re(
-            r"[?&;](?:api[_-]?key|key|[a-z_-]{0,20}token|auth|[a-z_-]{0,20}secret|password|pwd|sig|signature|code)="
-            r"(?P<value>[^\s&#\"']{6,})"
-        ),
-        shortest=6,
+        r"(?i)[?&;#](?:key|auth|sig|signature|code|jwt|sas|hmac|access|x-amz-signature)=",
+        _re(r"[?&;#](?:key|auth|sig|signature|code|jwt|sas|hmac|access|x-amz-signature)=(?P<value>[^\s&#\"']{12,})"),
+        Looks.RANDOM,
+        shortest=12,
     ),
     Rule(
         "cookie",
-        r"(?i)cookie|sess(?:ion)?_?id",
+        r"(?i)cookie|sid=|sess(?:ion)?=|session_?id=|remember|xsrf",
         _re(
-            r"(?:\bcookie[\"']?\s*[:=]\s*[\w.-]{1,60}=|\b(?:php|j|asp\.net_)?sess(?:ion)?_?id\s*=\s*)[\"']?(?P<value>"
-            + _TOKEN
-            + r"{12,})"
+            r"(?:\bcookie[\"']?\s{0,3}[:=]\s{0,3}[\w.-]{1,60}|(?<![a-z])(?:connect\.sid|sid|sess|\w{0,20}session|"
+            r"\w{0,10}sess(?:ion)?id|remember\w{0,10}|xsrf\w{0,10}))"
+            rf"=[\"']?(?P<value>{_TOKEN}{{12,}})"
         ),
+        Looks.RANDOM,
         shortest=12,
-        needs_digit=True,
+    ),
+    Rule("password_assigned", _PASSWORD_TRIGGER, _re(PASSWORD + _ASSIGNED + _VALUE % 4), Looks.WORD, shortest=4),
+    Rule("key_assigned", _KEY_TRIGGER, _re(KEY + _ASSIGNED + _VALUE % 4), Looks.NAME, shortest=4),
+    Rule("password_said", _PASSWORD_TRIGGER, _re(PASSWORD + _SAID + _VALUE % 6), Looks.NAME, shortest=6),
+    Rule("key_said", _KEY_TRIGGER, _re(KEY + _SAID + _VALUE % 6), Looks.MIXED, shortest=6),
+    Rule(
+        "foreign_password",
+        r"(?i)passwort|kennwort|mot de passe|contraseña|senha|пароль|密码|密碼|パスワード|비밀번호",
+        _re(
+            r"(?:passwort|kennwort|mot de passe|contraseña|senha|пароль|密码|密碼|パスワード|비밀번호)\s{0,3}"
+            rf"(?:(?:ist|war|lautet|est|était|es|era|é|это|是|为|為|は|:|=)\s{{0,3}})?{_OPEN}" + _VALUE % 6
+        ),
+        Looks.MIXED,
+        shortest=6,
     ),
     Rule(
-        "assignment",
-        _NAME_TRIGGER,
-        _re(r"\b\w{0,30}?" + _NAME + r"[\"'`]?\s{0,3}(?:=>|:=|=)\s{0,3}[\"'`]?(?P<value>[^\s\"'`,;]{4,})"),
+        "one_time_code",
+        r"(?i)\bpin\b|passcode|password|\botp\b|(?:verification|one-time|security|2fa|mfa|login) code",
+        _re(
+            r"(?:\b(?:pin|otp)|passcode|password|(?:verification|one-time|security|2fa|mfa|login)\scode)"
+            r"(?:\s{1,3}(?:code|number|is|was|it|sent|to|now|set)){0,4}\s{0,3}[:=]?\s{0,3}[\"'`(]?"
+            # A number of characters, seconds or tries is no code.
+            r"(?P<value>\d{4,10})(?![.:/-]?\w|%|\s(?:ms|min|[a-z]{3,20}s)\b)"
+        ),
+        Looks.NAME,
         shortest=4,
-        may_be_word=True,
     ),
     Rule(
-        "labelled",
-        _NAME_TRIGGER,
-        _re(r"\b" + _NAME + r"[\"'`]?\s{0,3}:\s{0,3}[\"'`]?(?P<value>[^\s\"'`,;]{6,})"),
-        shortest=6,
-        least_classes=2,
+        "password_beside",
+        _PASSWORD_TRIGGER,
+        _re(PASSWORD + r"s?\s{1,3}" + _OPEN + _VALUE % 7),
+        Looks.MIXED,
+        shortest=7,
     ),
     Rule(
-        "quoted",
-        _NAME_TRIGGER,
+        "key_beside",
+        r"(?i)key|token|secret|credential",
         _re(
-            r"\b"
-            + _NAME
-            + r"\s{1,3}(?:(?:is|was|of|to|as|like|named|called|set|changed|being|value|the|with|used)\s{1,3}){0,4}"
-            r"[\"'`](?P<value>[^\s\"'`]{6,})[\"'`]"
+            rf"{ANY_KEY}s?{_ABOUT}(?:\s{{1,3}}(?:{_VERBS})){{0,4}}[:=]?\s{{0,3}}{_OPEN}"
+            rf"(?P<value>{_TOKEN}{{16,}})"
         ),
-        shortest=6,
-        least_classes=2,
-    ),
-    Rule(
-        "prose",
-        _NAME_TRIGGER,
-        _re(
-            r"\b"
-            + _NAME
-            + r"\s{1,3}(?:(?:is|was|are|were|be|being|has been|had been|set|reset|changed|updated|rotated|"
-            r"equals|remains|became|still|now|called|reads|value|to|as)\s{1,3}){1,4}[\"'`(]?(?P<value>[^\s\"'`,;]{6,})"
-        ),
-        shortest=6,
-        least_classes=2,
-        least_entropy=2.0,
-    ),
-    Rule(
-        "named_token",
-        r"(?i)\b(?:key|token|secret|password|passphrase|credentials?|passcode)s?\b",
-        _re(
-            r"\b(?:key|token|secret|password|passphrase|passcode|credentials?)s?[\s:(\"'`]{1,4}(?P<value>"
-            + _TOKEN
-            + r"{16,})"
-        ),
+        Looks.RANDOM,
         shortest=16,
-        least_entropy=2.8,
-        least_classes=2,
-        needs_digit=True,
     ),
     Rule(
         "prefixed_secret",
-        r"(?i)[_-](?:live|test|prod|secret|sk|pat|key|token|api)[_-]|\b(?:sk|pk|rk|pat|key|secret|token)[_-]",
+        r"(?i)(?:sk|rk|pat|secret|key|token)[_-]|[_-](?:live|test|prod|api)[_-]",
         _re(
-            r"(?<![\w-])(?:[a-z][a-z0-9]{0,11}[_-])?(?:live|test|prod|secret|sk|rk|pat|key|token|api)[_-]"
-            r"(?P<value>[A-Za-z0-9_-]{16,})"
+            r"(?<![\w-])(?:(?:[a-z][a-z0-9]{0,11}[_-]){0,2}(?:sk|rk|pat|secret|key|token)|"
+            r"(?:[a-z][a-z0-9]{0,11}[_-]){1,2}(?:live|test|prod|api))[_-](?P<value>[A-Za-z0-9_-]{16,})"
         ),
+        Looks.RANDOM,
         shortest=16,
-        least_entropy=3.0,
-        least_classes=2,
-        needs_digit=True,
     ),
     Rule(
         "vendor_token",
-        r"\b[A-Za-z][A-Za-z0-9]{1,11}[_.-][A-Za-z0-9_.-]{20}",
+        r"[A-Za-z][A-Za-z0-9]{1,11}[_.-][A-Za-z0-9_.-]{20}",
         re.compile(
-            r"(?<![\w/.@-])(?P<prefix>[A-Za-z][A-Za-z0-9]{1,11}(?:[_-]v[0-9])?)[_.-](?P<value>[A-Za-z0-9_.-]{20,})"
+            r"(?<![\w/.@=&?-])(?P<prefix>[A-Za-z][A-Za-z0-9]{1,11}(?:[_-](?:v?[0-9]|[a-z]{2,8}))?)(?P<mark>[_.-])"
+            r"(?P<value>[A-Za-z0-9_.-]{20,})"
         ),
+        Looks.RANDOM,
         shortest=20,
-        least_entropy=3.4,
-        least_classes=2,
-        needs_digit=True,
         is_named=False,
     ),
     Rule(
         "near_credential",
-        r"[A-Za-z0-9_+/=-]{20}",
-        re.compile(r"(?<![\w+/=.-])(?P<value>[A-Za-z0-9_+/=-]{20,})"),
-        shortest=20,
-        least_entropy=3.3,
-        least_classes=2,
-        needs_digit=True,
+        r"[A-Za-z0-9_+/=-]{16}",
+        re.compile(r"(?<![\w+/=.-])(?P<value>[A-Za-z0-9_+/=.-]{16,})"),
+        Looks.RANDOM,
+        shortest=16,
         is_named=False,
     ),
 )
-
-CREDENTIAL_NOUN = _re(
-    r"(?<![a-z_-])(?:api|access|auth|secret|private|signing)?[ _-]?(?:keys?|tokens?|secrets?|"
-    r"passwords?|credentials?|passphrase|authenticat\w+|authoriz\w+)\b"
-)
-"""What makes a long random token nearby a secret."""
-
-NEARBY = 40
-
-OBJECT_PREFIXES = frozenset(
-    [
-        "req",
-        "request",
-        "run",
-        "evt",
-        "event",
-        "ord",
-        "order",
-        "inv",
-        "invoice",
-        "cus",
-        "customer",
-        "sub",
-        "prod",
-        "product",
-        "price",
-        "pi",
-        "ch",
-        "re",
-        "tx",
-        "txn",
-        "trace",
-        "span",
-        "job",
-        "task",
-        "msg",
-        "message",
-        "thread",
-        "file",
-        "doc",
-        "page",
-        "item",
-        "user",
-        "usr",
-        "acct",
-        "account",
-        "org",
-        "proj",
-        "project",
-        "session",
-        "sess",
-        "ctx",
-        "build",
-        "deploy",
-        "release",
-        "commit",
-        "sha",
-        "sha1",
-        "sha256",
-        "sha512",
-        "md5",
-        "uuid",
-        "id",
-        "ref",
-        "batch",
-        "case",
-        "ticket",
-        "issue",
-        "step",
-        "node",
-        "pod",
-        "img",
-        "image",
-        "asst",
-        "chatcmpl",
-        "resp",
-        "call",
-        "toolu",
-        "interaction",
-        "cart",
-        "checkout",
-        "shipment",
-        "ship",
-        "pkg",
-        "package",
-        "ver",
-        "version",
-        "cursor",
-        "sku",
-    ]
-)
-"""A random tail behind one of these is the name of a thing."""
-
-OBJECT_NOUN = _re(
-    r"(?:\b(?:ids?|uuid|guid|hash|digest|checksum|commit|cursor|trace|span|sha-?\d*|md5|etag|revision|request|order|"
-    r"reference|fingerprint|build|nonce|offset|idempotency|page|next|sort|primary|foreign|partition|public|cache|row|"
-    r"object|file|s3|version)|(?:page|next|sort|primary|foreign|partition|public|cache)[ _-](?:token|key))"
-    r"[\s:#=\"'`(]{0,4}\Z"
-)
-"""Said just before a token, it is the name of a thing."""
-
-PLACEHOLDER = _re(
-    r"[<\[{(]|\$\{|\$[A-Z_]|%[sd(]|\*{3}|x{4,}|\.{3}|…|(?:your|my|the|some|example|dummy|fake|sample|redacted|placeholder|"
-    r"changeme|none|null|true|false|undefined|todo|insert)[\W_]|(?:redacted|placeholder|changeme|hidden|masked)"
-)
-"""A candidate that begins like this stands for a secret without being one."""
-
-PLAIN_WORDS = frozenset(
-    [
-        "required",
-        "missing",
-        "invalid",
-        "empty",
-        "expired",
-        "wrong",
-        "reset",
-        "incorrect",
-        "null",
-        "none",
-        "true",
-        "false",
-        "unknown",
-        "undefined",
-        "optional",
-        "needed",
-        "present",
-        "absent",
-        "valid",
-        "provided",
-        "rejected",
-        "denied",
-        "refused",
-        "accepted",
-        "correct",
-        "hidden",
-        "masked",
-        "string",
-        "text",
-        "value",
-        "authentication",
-        "authorization",
-        "auth",
-        "header",
-        "headers",
-        "scheme",
-        "token",
-        "tokens",
-        "based",
-        "login",
-        "access",
-        "error",
-        "errors",
-        "flow",
-        "challenge",
-        "credentials",
-        "credential",
-        "requests",
-        "request",
-        "support",
-        "only",
-        "failed",
-        "works",
-        "worked",
-    ]
-)
-
-WORD_PARTS = frozenset(
-    [
-        "based",
-        "style",
-        "auth",
-        "header",
-        "headers",
-        "scheme",
-        "only",
-        "protected",
-        "authenticated",
-        "issued",
-        "side",
-        "level",
-        "free",
-        "aware",
-        "less",
-        "type",
-        "format",
-        "token-based",
-        "api-based",
-        "self",
-        "pre",
-        "non",
-        "re",
-        "third",
-        "first",
-        "second",
-        "two",
-    ]
-)
-"""A hyphenated word with one of these parts is English, not a credential."""

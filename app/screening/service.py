@@ -70,11 +70,11 @@ def check_itself() -> None:
 
 def _canaries() -> Iterable[tuple[str, str]]:
     letters = string.ascii_letters + string.digits
-    tail = "a1B2" + "".join(secrets.choice(letters) for _ in range(28))
+    tail = "a1B2c3D4" + "".join(secrets.choice(letters) for _ in range(24))
     yield f"The call used afr2_{tail} and failed.", "own_key"
     yield f"It printed -----BEGIN {'RSA'} PRIVATE KEY----- by mistake.", "private_key"
-    yield f"It sent Bearer {tail} and was refused.", "authorization"
-    yield f"The export had password={tail} in it.", "assignment"
-    yield f"The password is {tail} now.", "prose"
+    yield f"It sent Bearer {tail} and was refused.", "bearer"
+    yield f"The export had password={tail} in it.", "password_assigned"
+    yield f"The password is {tail} now.", "password_said"
     yield f"The tool returned zq_{tail} as its result.", "vendor_token"
     yield f"The answer went to somebody@{'mail'}-host.com instead.", "email"

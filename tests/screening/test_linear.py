@@ -1,0 +1,79 @@
+"""No text can make the screening slow: twice the length takes about twice the time."""
+
+import re
+import time
+from collections.abc import Callable
+
+import pytest
+
+from app.screening.detector import find_private
+from app.screening.personal import FINDERS
+from app.screening.rules import RULES
+
+HALF = 50_000
+UNITS = (
+    "a",
+    "A1",
+    "-",
+    "_",
+    "=",
+    ".",
+    "%",
+    "@",
+    '"',
+    "a.",
+    "a@",
+    "x@a.",
+    "1 ",
+    "1-",
+    "12",
+    "eyJ",
+    "://a:",
+    "://",
+    "?key=",
+    "sk_",
+    "password ",
+    "password is ",
+    "token was set to ",
+    "token for a ",
+    "bearer token ",
+    "basic ",
+    "cookie a",
+    "session",
+    "x-api-",
+    "-----BEGIN ",
+    "AKIA",
+    "DE89 ",
+    "Passwort ist ",
+    "pin code is ",
+    "phone number ",
+)
+
+
+def seconds(work: Callable[[str], object], text: str) -> float:
+    start = time.process_time()
+    work(text)
+    return time.process_time() - start
+
+
+def grows_like_the_text(work: Callable[[str], object], unit: str) -> bool:
+    """Compare two lengths; what looks too slow is measured again, since the machine has other things to do."""
+    long = (unit * HALF)[: 2 * HALF]
+    half = long[:HALF]
+    return any(seconds(work, long) < 3.5 * max(seconds(work, half), 0.002) for _ in range(4))
+
+
+def search_everything(pattern: re.Pattern[str]) -> Callable[[str], object]:
+    return lambda text: sum(1 for _ in pattern.finditer(text))
+
+
+@pytest.mark.parametrize("row", [*RULES, *FINDERS], ids=lambda row: row.id)
+def test_the_time_of_a_pattern_grows_with_the_text(row: object) -> None:
+    pattern = getattr(row, "pattern")  # noqa: B009
+    slow = [unit for unit in UNITS if not grows_like_the_text(search_everything(pattern), unit)]
+    assert slow == []
+
+
+@pytest.mark.parametrize("unit", UNITS)
+def test_the_time_of_a_judgement_grows_with_the_text(unit: str) -> None:
+    assert grows_like_the_text(find_private, unit)
