@@ -1,6 +1,12 @@
 """How gunicorn serves the web process."""
 
 import os
+import socket
+import struct
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from gunicorn.arbiter import Arbiter
 
 bind = f"{os.environ.get('AGENT_FEEDBACK_HOST', '0.0.0.0')}:{os.environ.get('PORT', '8000')}"
 
@@ -13,7 +19,7 @@ threads = int(os.environ.get("AGENT_FEEDBACK_POOL_SIZE", "4"))
 # Agents and backends send many small requests; a kept connection saves each of them a handshake.
 keepalive = 15
 
-# No request of ours takes longer than the database's patience of five seconds; ten more for a slow sender.
+# A worker whose main loop is stuck for this long is replaced; single requests have limits of their own.
 timeout = 30
 graceful_timeout = 5
 
@@ -32,3 +38,14 @@ accesslog = None
 errorlog = "-"
 # Its warnings repeat what a broken client sent.
 loglevel = "error"
+
+SILENCE_S = 10
+
+
+def when_ready(server: "Arbiter") -> None:
+    """Give up a client that falls silent in the middle of a request; it would keep a thread for ever.
+
+    Accepted sockets inherit the limit from the listening one.
+    """
+    for listener in server.LISTENERS:
+        listener.sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, struct.pack("ll", SILENCE_S, 0))

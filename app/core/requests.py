@@ -74,6 +74,7 @@ def install_logging(level: str) -> None:
     root = logging.getLogger()
     root.handlers[:] = [handler]
     root.setLevel(level)
+    logging.captureWarnings(True)
     # Without this, libraries that were set up before would write lines of their own shape.
     logging.getLogger("werkzeug").setLevel(logging.WARNING)
 
