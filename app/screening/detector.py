@@ -19,16 +19,9 @@ PERSONAL = "personal_data_detected"
 NEARBY = 40
 """How many characters before a random token a word can make it a credential; behind it, half as many."""
 
-_INVISIBLE = dict.fromkeys(
-    [
-        *(0x00AD, 0x034F, 0x061C, 0x180E, 0xFEFF),
-        *range(0x200B, 0x2010),
-        *range(0x202A, 0x202F),
-        *range(0x2060, 0x2065),
-        *range(0xD800, 0xE000),
-        *range(0xFE00, 0xFE10),
-    ]
-)
+_INVISIBLE_RANGES = [(0x200B, 0x200F), (0x202A, 0x202E), (0x2060, 0x2064), (0xFE00, 0xFE0F), (0xD800, 0xDFFF)]
+_INVISIBLE = dict.fromkeys([0x00AD, 0x034F, 0x061C, 0x180E, 0xFEFF])
+_INVISIBLE |= dict.fromkeys(code for first, last in _INVISIBLE_RANGES for code in range(first, last + 1))
 _UUID = re.compile(r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}", re.I)
 _HEX = re.compile(r"(?:0x)?[0-9a-f]+\Z", re.I)
 _FILE_OR_HOST = re.compile(r"\.[a-z]{2,12}\Z")

@@ -33,20 +33,22 @@ _TOKEN = r"[A-Za-z0-9_+/=.~-]"
 _QUOTES = r"\"'`“”‘’«»"
 _OPEN = rf"[{_QUOTES}(*\[]{{0,3}}"
 _VALUE = rf"(?P<value>[^\s{_QUOTES},;]{{%s,}})"
-_PASSWORD_TRIGGER = r"(?i)pass[ _-]?(?:word|wd|phrase|code)|pwd|[_-]pass"
+_PASSWORD_TRIGGER = r"(?i)pass[ _-]?(?:word|wd|phrase|code)|pwd|[_-]pass|\bpw\b|pass="
 _KEY_TRIGGER = r"(?i)secret|token|credential|[a-z][ _-]?key"
 
 _ABOUT = r"(?:\s(?:for|of|on|in|at|that|which|i|we|it|they)(?:\s[\w./-]{1,30}){1,3}?)?"
 _VERBS = (
-    r"is|was|are|were|be|being|been|has|had|set|reset|changed|updated|rotated|equals?|remains|became|still|now|called|"
-    r"reads|value|to|as|just|currently|actually|used|like"
+    r"is|was|are|were|be|being|been|has|had|will|would|should|must|set|reset|changed|updated|rotated|equals?|remains|"
+    r"became|becomes|still|now|called|reads|says|shows|turned|came|out|back|value|to|as|just|currently|actually|used|like"
 )
+_ASIDE = r"(?:\s?\([^()\s][^()]{0,30}\))?"
+_MARK = r"(?::|-{1,2}>|→|>)"
 _ASSIGNED = rf"[{_QUOTES}\])]{{0,2}}\s{{0,3}}(?:=>|:=|={{1,3}})\s{{0,3}}{_OPEN}"
 _SAID = (
-    rf"[{_QUOTES}*]{{0,2}}{_ABOUT}"
-    rf"(?:\s{{0,3}}:\s{{0,3}}|(?:\s{{1,3}}(?:{_VERBS})){{1,4}}:?\s{{1,3}}|\s{{1,3}}(?=[{_QUOTES}])){_OPEN}"
+    rf"[{_QUOTES}*]{{0,2}}{_ASIDE}{_ABOUT}"
+    rf"(?:\s{{0,3}}{_MARK}\s{{0,3}}|(?:\s{{1,3}}(?:{_VERBS})){{1,4}}:?\s{{1,3}}|\s{{1,3}}(?=[{_QUOTES}])){_OPEN}"
 )
-"""`: `, `is `, `for staging was changed to `, or nothing but a quotation mark."""
+"""`: `, ` -> `, `is `, `for staging was changed to `, or nothing but a quotation mark."""
 
 RULES: tuple[Rule, ...] = (
     Rule(
@@ -156,19 +158,29 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "password_beside",
         _PASSWORD_TRIGGER,
-        _re(PASSWORD + r"s?\s{1,3}" + _OPEN + _VALUE % 7),
+        _re(PASSWORD + r"s?,?\s{1,3}" + _OPEN + _VALUE % 7),
         Looks.MIXED,
         shortest=7,
     ),
     Rule(
         "key_beside",
-        r"(?i)key|token|secret|credential",
+        r"(?i)key|token|secret|credential|auth\s?[:=]",
         _re(
-            rf"{ANY_KEY}s?{_ABOUT}(?:\s{{1,3}}(?:{_VERBS})){{0,4}}[:=]?\s{{0,3}}{_OPEN}"
+            rf"(?:{ANY_KEY}s?|\bauth(?=\s?[:=])){_ABOUT}(?:\s{{1,3}}(?:{_VERBS})){{0,4}}[:=,]?\s{{0,3}}{_OPEN}"
             rf"(?P<value>{_TOKEN}{{16,}})"
         ),
         Looks.RANDOM,
         shortest=16,
+    ),
+    Rule(
+        "named_after",
+        r"(?i)(?:is|was|as)\s(?:the|an?|my|our|its|their|your)\s",
+        _re(
+            rf"(?<![^\s{_QUOTES}(]){_VALUE % 6}[{_QUOTES})*]{{0,2}}\s(?:is|was|as)\s(?:the|an?|my|our|its|their|your)\s"
+            rf"(?:[\w-]{{1,20}}\s){{0,2}}?(?:{PASSWORD}|{KEY})(?![\w-]|\s(?!and|but|for|in|of|to|on|which|there|here))"
+        ),
+        Looks.MIXED,
+        shortest=6,
     ),
     Rule(
         "prefixed_secret",

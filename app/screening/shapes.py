@@ -41,8 +41,8 @@ _LONG = 12
 
 
 def trim(value: str) -> str:
-    """Return a candidate without the sentence's punctuation behind it."""
-    return value.rstrip(_ENDING)
+    """Return a candidate without the punctuation or the closing tag behind it."""
+    return value.partition("</")[0].rstrip(_ENDING)
 
 
 def look_at(value: str) -> Looks:
@@ -51,7 +51,7 @@ def look_at(value: str) -> Looks:
     if not value or low in PLAIN_WORDS or _is_stand_in(value) or SPECIFICATION.match(value) or _URL.match(value):
         return Looks.NOTHING
     chunks = _CHUNK.findall(value)
-    if is_random(chunks):
+    if _is_random(chunks):
         return Looks.RANDOM
     if any(not _is_plain(chunk) for chunk in chunks) or (_SYMBOL.search(value) and any(map(str.isdigit, value))):
         return Looks.MIXED
@@ -69,7 +69,7 @@ def _is_stand_in(value: str) -> bool:
     return MASKED.search(value) is not None and len(MASKED.sub("", value)) <= _LONG
 
 
-def is_random(chunks: list[str]) -> bool:
+def _is_random(chunks: list[str]) -> bool:
     """Tell whether nobody could read these runs of letters and digits, in one long run or in several short ones."""
     unreadable = [chunk for chunk in chunks if _is_unreadable(chunk)]
     if any(len(chunk) >= _LONG for chunk in unreadable):

@@ -43,7 +43,7 @@ def _of_no_thing(noun: str) -> str:
 ANY_KEY = rf"(?:{_of_no_thing('key')}|{_of_no_thing('token')}|secret|credential)"
 _QUALIFIED_KEY = f"key(?:{'|'.join(f'(?<={body})' for body in _behind(_QUALIFIERS, 'key'))})"
 KEY = rf"(?:{_QUALIFIED_KEY}|secret|credentials?|{_of_no_thing('token')})"
-PASSWORD = r"(?:pass[ _-]?(?:word|wd|phrase|code)|pwd|(?<=[_-])pass(?![a-z]))"
+PASSWORD = r"(?:pass[ _-]?(?:word|wd|phrase|code)|pass(?:(?==)|(?<=[_-]pass)(?![a-z]))|pwd|pw(?<![a-z]pw)(?![a-z]))"
 
 CREDENTIAL_NOUN = _re(rf"(?:{ANY_KEY}|password|passphrase)s?\b")
 """What makes a long random token nearby a secret."""

@@ -236,6 +236,7 @@ RULE_EXAMPLES = {
     "one_time_code": "The PIN was {digits:4} in this case.",
     "password_beside": "The password {word}{digits:3}! was refused.",
     "key_beside": "The key {hex:40} was refused.",
+    "named_after": "It typed {word}{digits:3}! as the password.",
     "prefixed_secret": "It printed sk-{hex:8}f7a9c3{hex:6} twice.",
     "vendor_token": "It printed qzx_{base62:30} twice.",
     "near_credential": "It printed {base62:30}, an expired token.",
