@@ -133,6 +133,7 @@ class ProblemSchema(marshmallow.Schema):
     min = marshmallow.fields.Float()
     max = marshmallow.fields.Float()
     pattern = marshmallow.fields.String()
+    rule = marshmallow.fields.String(metadata={"description": "Which screening rule a text met."})
 
 
 class ErrorSchema(marshmallow.Schema):

@@ -182,3 +182,31 @@ def test_an_ordinary_user_can_run_it_too(tmp_path: Path) -> None:
             process.communicate(timeout=30)
     finally:
         shutil.rmtree(checkout)
+
+
+def test_servers_that_die_are_started_again_and_a_revoked_demo_key_is_replaced(tmp_path: Path) -> None:
+    with bin_dev("--port", str(free_port()), "--data-dir", ".", folder=tmp_path) as process:
+        read_until_ready(process)
+        found = credentials(tmp_path)
+        for child in psutil.Process(process.pid).children():
+            if child.name() in ("postgres", "valkey-server"):
+                child.kill()
+        wait_until(lambda: requests.get(found["baseUrl"] + "/readyz", timeout=5).status_code == 200, 30)
+        assert send(found) == 202
+        environ = {**os.environ, "AGENT_FEEDBACK_DATA_DIR": str(tmp_path)}
+        revoke = [BIN / "flask", "key", "revoke", found["productKey"].split("_")[2]]
+        subprocess.run(revoke, cwd=ROOT, env=environ, check=True, capture_output=True, timeout=30)
+    with bin_dev("--port", str(free_port()), "--data-dir", ".", folder=tmp_path) as process:
+        read_until_ready(process)
+        again = credentials(tmp_path)
+        assert again["productKey"] != found["productKey"]
+        assert send(again) == 202
+
+
+def test_a_database_that_cannot_be_reached_is_told_in_a_sentence(tmp_path: Path) -> None:
+    environ = {**os.environ, "DATABASE_URL": "postgresql://nobody@127.0.0.1:1/x", "REDIS_URL": "redis://127.0.0.1:1/0"}
+    done = subprocess.run(
+        [ROOT / "bin/dev", "--data-dir", tmp_path], env=environ, capture_output=True, text=True, timeout=60, check=False
+    )
+    assert done.returncode == 1
+    assert done.stderr.strip().splitlines()[-1].endswith("Is DATABASE_URL right?")

@@ -1,6 +1,7 @@
 """Names that no body may use as a key."""
 
 import tracemalloc
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -20,7 +21,7 @@ def camel(key: str) -> str:
     [str, str.upper, str.title, camel, lambda key: camel(key).swapcase(), lambda key: key.replace("_", "-")],
     ids=["as it is", "upper", "title", "camel", "swapped camel", "dashes"],
 )
-def test_a_forbidden_key_is_found_in_every_spelling(key: str, spell: type[str]) -> None:
+def test_a_forbidden_key_is_found_in_every_spelling(key: str, spell: Callable[[str], str]) -> None:
     spelled = spell(key)
     assert find_forbidden_keys({"note": "x", spelled: 1}) == [f"/{spelled}"]
 

@@ -7,6 +7,7 @@ import os
 import secrets
 import signal
 import socket
+import subprocess
 import sys
 import time
 import urllib.request
@@ -40,7 +41,9 @@ def up(port: int | None, data_dir: Path | None) -> None:
     called_from = Path(os.environ.get("AGENT_FEEDBACK_CALLED_FROM", "."))
     data_dir = (called_from / data_dir if data_dir else ROOT / ".data").resolve()
     with contextlib.ExitStack() as stack:
-        signal.signal(signal.SIGTERM, _interrupt)
+        # Also in the background, where a shell has told the process to ignore Ctrl-C.
+        for how in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(how, _interrupt)
         try:
             _up(stack, port, data_dir)
         except KeyboardInterrupt:
@@ -48,15 +51,20 @@ def up(port: int | None, data_dir: Path | None) -> None:
             # A second Ctrl-C must not leave anything behind.
             signal.signal(signal.SIGINT, signal.SIG_IGN)
             signal.signal(signal.SIGTERM, signal.SIG_IGN)
-        except (ServerFailed, BadSettings) as error:
+        except (ServerFailed, BadSettings, OSError) as error:
             raise click.ClickException(str(error)) from None
+        except subprocess.CalledProcessError:
+            raise click.ClickException(
+                "the database could not be brought up to date; the lines above say why. Is DATABASE_URL right?"
+            ) from None
 
 
 def _up(stack: contextlib.ExitStack, port: int | None, data_dir: Path) -> None:
     data_dir.mkdir(parents=True, exist_ok=True)
     stack.enter_context(_alone(data_dir))
     port = _port(port)
-    environment = {**_servers(stack, data_dir), **_service(data_dir, port)}
+    urls, servers = _servers(stack, data_dir)
+    environment = {**urls, **_service(data_dir, port)}
     procfile = read_procfile(ROOT / "Procfile")
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"
     supervisor = Supervisor({**os.environ, **environment, "PATH": path}, ROOT)
@@ -72,7 +80,7 @@ def _up(stack: contextlib.ExitStack, port: int | None, data_dir: Path) -> None:
         supervisor.start(name, command)
     _wait_until_ready(settings.feedback_url)
     click.echo(_welcome(credentials, data_dir))
-    supervisor.watch()
+    supervisor.watch(servers)
 
 
 @contextlib.contextmanager
@@ -100,8 +108,11 @@ def _port(wanted: int | None) -> int:
     raise click.ClickException(f"port {wanted or DEFAULT_PORT} is taken; choose another with --port")
 
 
-def _servers(stack: contextlib.ExitStack, data_dir: Path) -> dict[str, str]:
-    """Return the URLs of database and broker, starting those that the environment does not name."""
+def _servers(
+    stack: contextlib.ExitStack, data_dir: Path
+) -> tuple[dict[str, str], list[EmbeddedPostgres | EmbeddedValkey]]:
+    """Return the URLs of database and broker, and the servers that were started where the environment named none."""
+    started: list[EmbeddedPostgres | EmbeddedValkey] = []
     urls = {name: os.environ[name] for name in ("DATABASE_URL", "REDIS_URL") if os.environ.get(name)}
     if len(urls) < 2:
         sockets = socket_folder()
@@ -110,13 +121,15 @@ def _servers(stack: contextlib.ExitStack, data_dir: Path) -> dict[str, str]:
         postgres = EmbeddedPostgres(data_dir / "postgres", sockets, data_dir / "postgres.log")
         stack.callback(postgres.stop)
         postgres.start()
+        started.append(postgres)
         urls["DATABASE_URL"] = postgres.create_database(DATABASE)
     if "REDIS_URL" not in urls:
         valkey = EmbeddedValkey(sockets, data_dir / "valkey.log")
         stack.callback(valkey.stop)
         valkey.start()
+        started.append(valkey)
         urls["REDIS_URL"] = valkey.url
-    return urls
+    return urls, started
 
 
 def _service(data_dir: Path, port: int) -> dict[str, str]:

@@ -7,6 +7,7 @@ from typing import Any
 from uuid import UUID
 
 from app.accounts import service as accounts
+from app.core import clock
 from app.core.database import session, transaction
 from app.core.errors import Conflict
 from app.products import service as products
@@ -24,6 +25,10 @@ def write_credentials(data_dir: Path, base_url: str) -> dict[str, Any]:
     with transaction():
         if not credentials or session().get(Environment, UUID(credentials["environmentId"])) is None:
             credentials = _found()
+        elif _has_ended(credentials["productKey"]):
+            # Somebody has tried out what revoking does.
+            environment_id = UUID(credentials["environmentId"])
+            credentials["productKey"] = products.create_key(environment_id, KeyKind.PRODUCT).text
     credentials["baseUrl"] = base_url
     write_private(path, credentials)
     return credentials
@@ -51,6 +56,11 @@ def _found() -> dict[str, Any]:
         "productKey": products.create_key(environment.id, KeyKind.PRODUCT).text,
         "companyKey": products.create_key(environment.id, KeyKind.COMPANY).text,
     }
+
+
+def _has_ended(product_key: str) -> bool:
+    key = products.get_key(product_key.split("_")[2])
+    return key.revoked_at is not None or (key.expires_at is not None and key.expires_at <= clock.now())
 
 
 def _workspace() -> accounts.FoundedWorkspace:

@@ -8,9 +8,9 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import IO
+from typing import IO, Protocol
 
 from app.cli.dev.servers import die_with_parent
 
@@ -18,6 +18,15 @@ GRACE_S = 4.0
 """How long a process may take to end by itself. Nothing is lost by ending it the hard way after that."""
 
 RESTART_PAUSE_S = 0.5
+
+
+class Server(Protocol):
+    """An embedded server."""
+
+    process: "subprocess.Popen[bytes] | None"
+
+    def start(self) -> None:
+        """Start it, also where one has died."""
 
 
 def read_procfile(path: Path) -> dict[str, list[str]]:
@@ -57,9 +66,13 @@ class Supervisor:
         self.processes[name] = process
         threading.Thread(target=self._pass_on, args=(name, process), daemon=True).start()
 
-    def watch(self) -> None:
-        """Start again what died, until `end` is called."""
+    def watch(self, servers: Sequence[Server] = ()) -> None:
+        """Start again what died, processes and servers, until `end` is called."""
         while not self._is_ending.wait(RESTART_PAUSE_S):
+            for server in servers:
+                if server.process is not None and server.process.poll() is not None:
+                    self._say("server", f"{type(server).__name__} ended; starting it again")
+                    server.start()
             self.restart_dead()
 
     def restart_dead(self) -> None:
