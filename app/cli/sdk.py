@@ -1,10 +1,13 @@
 """Building what the service hands out."""
 
+import json
 from pathlib import Path
 
 import click
 
 from app.cli.output import Row, command
+from app.cli.wire import wire_schemas
+from app.core import protocol
 from app.discovery import downloads
 
 group = click.Group("sdk", help="The SDKs and the protocol archive.")
@@ -15,3 +18,21 @@ group = click.Group("sdk", help="The SDKs and the protocol archive.")
 def build(output: Path) -> Row:
     """Write every download and its SHA-256 sum into a folder."""
     return {path.name: str(path) for path in downloads.write_all(output)}
+
+
+@command(group, "schemas")
+@click.option(
+    "--output",
+    type=click.Path(file_okay=False, path_type=Path),
+    default=protocol.FOLDER / "schemas",
+    help="[default: sdk/protocol/schemas]",
+)
+def schemas(output: Path) -> Row:
+    """Write the JSON Schemas of all wire shapes; a test fails while they are not current."""
+    output.mkdir(parents=True, exist_ok=True)
+    written = {}
+    for name, schema in wire_schemas().items():
+        path = output / f"{name}.json"
+        path.write_text(json.dumps(schema, indent=2, ensure_ascii=False) + "\n")
+        written[name] = str(path)
+    return written

@@ -3,5 +3,7 @@
 from agent_feedback import AgentFeedback
 from httpbin import app
 
-feedback = AgentFeedback(session_ref=lambda environ: environ.get("HTTP_X_VISIT"))
+feedback = AgentFeedback(
+    session_ref=lambda environ: environ.get("HTTP_X_VISIT"), customer_ref=lambda environ: environ.get("HTTP_X_CUSTOMER")
+)
 app.wsgi_app = feedback.wsgi(app.wsgi_app)

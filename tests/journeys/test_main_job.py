@@ -1,45 +1,23 @@
 """The loop that the service exists for, on a real product and a truthful agent."""
 
 import itertools
-import os
-import socket
-import subprocess
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 import requests
 
-from tests.conftest import ROOT
 from tests.journeys import agent
-from tests.journeys.stack import BIN, Stack, free_port, wait_until
+from tests.journeys.running import running_product
+from tests.journeys.stack import Stack, wait_until
 
 CALLS = 200
 
 
 @pytest.fixture
 def product_url(stack: Stack) -> Iterator[str]:
-    port = free_port()
-    environ = {
-        **os.environ,
-        "AGENT_FEEDBACK_KEY": stack.company.product_key,
-        "AGENT_FEEDBACK_URL": stack.url,
-        "PYTHONPATH": str(ROOT),
-        "PYTHONWARNINGS": "ignore",
-    }
-    command = [BIN / "gunicorn", "--bind", f"127.0.0.1:{port}", "--workers", "2", "--threads", "2"]
-    command += ["--no-control-socket", "--log-level", "warning", "tests.journeys.product:app"]
-    with subprocess.Popen(command, env=environ, cwd=ROOT) as process:
-        try:
-            wait_until(lambda: _is_open(port), 20)
-            yield f"http://127.0.0.1:{port}"
-        finally:
-            process.terminate()
-
-
-def _is_open(port: int) -> bool:
-    with socket.socket() as probe:
-        return probe.connect_ex(("127.0.0.1", port)) == 0
+    with running_product(stack.url, stack.company.product_key) as url:
+        yield url
 
 
 def test_two_hundred_calls_become_two_hundred_interactions_with_their_reviews(stack: Stack, product_url: str) -> None:

@@ -1,0 +1,151 @@
+"""JSON Schemas (2020-12) of the wire shapes, made from the service's own schemas and the protocol's own bounds."""
+
+import re
+from typing import Any, NamedTuple
+
+from app.consent.schemas import DecisionSchema
+from app.core import protocol
+from app.core.fields import Choice, Flag, Instant, Integer, Number, Text
+from app.core.schema import Many, One, Schema, camel
+from app.outcomes.schemas import OutcomeSchema, ReviewSchema
+from app.reports.schemas import ReportSchema
+from app.telemetry.schemas import TelemetryBatchSchema
+
+DIALECT = "https://json-schema.org/draft/2020-12/schema"
+
+Json = dict[str, Any]
+
+_CONTRACT = protocol.read("contract.json")
+_TEXTS = protocol.read("instructions.json")
+
+_WORDS = ("minLength", "maxLength", "pattern", "enum", "minimum", "maximum", "minItems", "maxItems", "format")
+_TYPES: tuple[tuple[type, str], ...] = (
+    (Text, "string"),
+    (Choice, "string"),
+    (Instant, "string"),
+    (Integer, "integer"),
+    (Number, "number"),
+    (Flag, "boolean"),
+)
+
+
+def wire_schemas() -> dict[str, Json]:
+    """Return every schema by the name of its file."""
+    shapes: dict[str, Schema] = {
+        "outcome": OutcomeSchema(),
+        "review": ReviewSchema(),
+        "report": ReportSchema(),
+        "decision": DecisionSchema(),
+        "telemetry-batch": TelemetryBatchSchema(),
+    }
+    made = {name: _object(schema) for name, schema in shapes.items()}
+    made["envelope"] = {"oneOf": [_variant(column) for column in _COLUMNS]}
+    return {name: {"$schema": DIALECT, "title": name, **schema} for name, schema in sorted(made.items())}
+
+
+def _object(schema: Schema) -> Json:
+    return {
+        "type": "object",
+        "additionalProperties": False,
+        "required": [camel(name) for name, field in schema.fields.items() if field.required],
+        "properties": {camel(name): _field(field) for name, field in schema.fields.items()},
+    }
+
+
+def _field(field: Any) -> Json:
+    words = {word: field.metadata[word] for word in _WORDS if word in field.metadata}
+    if isinstance(field, Many):
+        return {"type": "array", **words, "items": _inner(field.inner)}
+    if isinstance(field, One):
+        return _object(field.inner)
+    return {"type": next(name for kind, name in _TYPES if isinstance(field, kind)), **words}
+
+
+def _inner(inner: Any) -> Json:
+    return _object(inner) if isinstance(inner, Schema) else _field(inner)
+
+
+class Column(NamedTuple):
+    """One state of the envelope: a column of the contract's table."""
+
+    state: str
+    mode: str
+    policy: str
+    when: str
+    configured: tuple[str, ...]
+    """The modes of an environment in which it appears; none where nobody is asked."""
+    actions: tuple[str, ...]
+
+
+_READY = ("feedback_ready", "never_ask", "none", "feedback_ready")
+_SUBMIT = ("submit", "submitOutcome")
+
+_COLUMNS = (
+    Column(*_READY, (), _SUBMIT),
+    Column("consent_required", "ask_once", "once", "once", ("ask_once",), ("requiredAction",)),
+    Column(*_READY, ("ask_once",), (*_SUBMIT, "manageConsent")),
+    # The contract that an approval returns: as above, in either mode, without the block that could change it.
+    Column(*_READY, ("ask_once", "ask_always"), _SUBMIT),
+    Column("feedback_disabled", "ask_once", "once", "feedback_disabled", ("ask_once",), ("manageConsent",)),
+    Column("consent_required", "ask_always", "always", "always", ("ask_once", "ask_always"), ("requiredAction",)),
+)
+
+
+def _variant(column: Column) -> Json:
+    consent: Json = {"configuredMode": {"enum": list(column.configured)}, "consentManagedBy": {"const": "service"}}
+    return _closed(
+        {
+            "v": {"const": _CONTRACT["version"]},
+            "mode": {"const": column.mode},
+            "state": {"const": column.state},
+            "requested": {"const": column.state != "feedback_disabled"},
+            "consentRequired": {"const": column.state == "consent_required"},
+            "consentPolicy": {"const": column.policy},
+            **(consent if column.configured else {}),
+            "reliability": {"enum": list(_CONTRACT["reliability"].values())},
+            "when": {"const": _CONTRACT["when"][column.when]},
+            "instruction": {"const": _TEXTS[column.state]},
+            "privacy": {"const": _TEXTS["privacy"]},
+            "expiresAt": {"type": "string", "format": "date-time"},
+            **{name: _action(name, column) for name in column.actions},
+        }
+    )
+
+
+def _action(name: str, column: Column) -> Json:
+    decision = {"bodySchema": {"const": _CONTRACT["decisionBody"]}}
+    if name == "submit":
+        return _closed({**_request("reports"), "reportSchema": {"const": _CONTRACT["reportSchema"]}})
+    if name == "submitOutcome":
+        return _closed({**_request("outcomes"), "bodySchema": {"const": _CONTRACT["outcomeBody"]}})
+    if name == "manageConsent":
+        current = "declined" if column.state == "feedback_disabled" else "approved"
+        return _closed({"current": {"const": current}, **_request("decisions"), **decision})
+    question = (
+        re.escape(_TEXTS["questions"][column.policy]).replace(re.escape("{service}"), ".{1,60}").replace("\\ ", " ")
+    )
+    return _closed(
+        {
+            "type": {"const": "ask_user"},
+            "question": {"type": "string", "pattern": f"^{question}$"},
+            "submitDecision": _closed({**_request("decisions"), **decision}),
+        }
+    )
+
+
+def _request(path: str) -> Json:
+    return {
+        "url": {"type": "string", "pattern": f"^https?://[^/]+(/.*)?{re.escape(_CONTRACT['paths'][path])}$"},
+        "method": {"const": "POST"},
+        "authorization": {"type": "string", "pattern": "^Bearer afr2_"},
+        "contentType": {"const": _CONTRACT["contentType"]},
+    }
+
+
+def _closed(properties: Json) -> Json:
+    return {
+        "type": "object",
+        "additionalProperties": False,
+        "required": list(properties),
+        "properties": properties,
+    }

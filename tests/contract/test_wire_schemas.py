@@ -1,0 +1,77 @@
+"""The published JSON Schemas are current, and everything that is made fits them."""
+
+import json
+import time
+from typing import Any
+
+import pytest
+from agent_feedback.envelope import Occasion, build
+from flask.testing import FlaskClient
+from jsonschema import Draft202012Validator
+from jsonschema.exceptions import ValidationError
+
+from app.cli.wire import wire_schemas
+from app.consent import contract
+from app.core import protocol
+from app.core.database import transaction
+from app.products.rules import Mode
+from tests.factories import bearer, event, found_company, send_review
+
+TOKEN = "afr2_" + "0" * 32 + ".payload." + "s" * 43
+ENDPOINT = "https://feedback.example.com"
+
+OCCASIONS = [
+    (mode, has_customer, choice)
+    for mode in ("never_ask", "ask_once", "ask_always")
+    for has_customer in (True, False)
+    for choice in ("unknown", "approved", "declined")
+]
+
+
+def check(name: str, value: Any) -> None:
+    published = json.loads((protocol.FOLDER / "schemas" / f"{name}.json").read_text())
+    Draft202012Validator(published).validate(value)
+
+
+def test_the_published_schemas_are_current() -> None:
+    published = {path.stem: json.loads(path.read_text()) for path in (protocol.FOLDER / "schemas").glob("*.json")}
+    assert published == wire_schemas(), "run: flask sdk schemas"
+    for schema in published.values():
+        Draft202012Validator.check_schema(schema)
+
+
+@pytest.mark.parametrize("occasion", OCCASIONS)
+def test_every_envelope_of_the_sdk_fits(occasion: tuple[str, bool, str]) -> None:
+    mode, has_customer, choice = occasion
+    made = build(Occasion(ENDPOINT, TOKEN, int(time.time()), mode, has_customer=has_customer, choice=choice))
+    check("envelope", made)
+
+
+@pytest.mark.parametrize("mode", [None, Mode.ASK_ONCE, Mode.ASK_ALWAYS])
+def test_every_contract_of_the_service_fits(mode: Mode | None) -> None:
+    check("envelope", contract.feedback_ready(ENDPOINT, TOKEN, int(time.time()), mode))
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"extra": 1}, {"state": "declined"}, {"requested": False}, {"manageConsent": {}}, {"instruction": "Do it."}],
+)
+def test_an_envelope_that_is_none_does_not_fit(wrong: dict[str, Any]) -> None:
+    made = build(Occasion(ENDPOINT, TOKEN, int(time.time()), "never_ask"))
+    with pytest.raises(ValidationError):
+        check("envelope", {**made, **wrong})
+
+
+def test_what_the_service_takes_and_gives_fits(client: FlaskClient) -> None:
+    with transaction():
+        company = found_company()
+    check("telemetry-batch", {"events": [event(statusCode=200, durationMs=1.5)]})
+    check("outcome", {"outcome": "success", "note": "It worked as documented."})
+    check("decision", {"decision": "approved"})
+    check("report", {"summary": "It worked well.", "findings": [{"kind": "gap", "topic": "a", "detail": "Nothing."}]})
+    check("review", send_review(client, company.capability()).json["review"])
+    with transaction():
+        asking = found_company(Mode.ASK_ONCE)
+    token = asking.capability()
+    decided = client.post("/api/v2/consent/decisions", json={"decision": "approved"}, headers=bearer(token))
+    check("envelope", decided.json["feedback"])

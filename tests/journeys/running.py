@@ -1,0 +1,37 @@
+"""Running the product of the journeys."""
+
+import os
+import socket
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from tests.conftest import ROOT
+from tests.journeys.stack import BIN, free_port, wait_until
+
+
+@contextmanager
+def running_product(service_url: str, key: str, mode: str = "never_ask") -> Iterator[str]:
+    """Run httpbin with the adapter under gunicorn; yields its URL."""
+    port = free_port()
+    environ = {
+        **os.environ,
+        "AGENT_FEEDBACK_KEY": key,
+        "AGENT_FEEDBACK_URL": service_url,
+        "AGENT_FEEDBACK_MODE": mode,
+        "PYTHONPATH": str(ROOT),
+        "PYTHONWARNINGS": "ignore",
+    }
+    command = [BIN / "gunicorn", "--bind", f"127.0.0.1:{port}", "--workers", "2", "--threads", "2"]
+    command += ["--no-control-socket", "--log-level", "warning", "tests.journeys.product:app"]
+    with subprocess.Popen(command, env=environ, cwd=ROOT) as process:
+        try:
+            wait_until(lambda: _is_open(port), 20)
+            yield f"http://127.0.0.1:{port}"
+        finally:
+            process.terminate()
+
+
+def _is_open(port: int) -> bool:
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0
