@@ -144,3 +144,11 @@ def _action(envelope: Envelope, shop: Shop) -> dict[str, Any]:
     decision = envelope.content["requiredAction"]["submitDecision"]
     bounds = {"outcome": ["success"], "note": {"minLength": 8, "maxLength": 500}}
     return {**decision, "url": f"{shop.stack.url}/api/v2/outcomes", "bodySchema": bounds}
+
+
+def test_a_product_in_the_mode_off_is_left_alone(stack: Stack) -> None:
+    before = stack.value("SELECT count(*) FROM interactions")
+    with running_product(stack.url, stack.company.product_key, "off") as url:
+        response = requests.get(f"{url}/get", timeout=10)
+        assert "_agentFeedback" not in response.json()
+    assert stack.value("SELECT count(*) FROM interactions") == before

@@ -6,16 +6,18 @@ import pytest
 from flask.testing import FlaskClient
 from sqlalchemy import func, select
 
+from app.consent.models import ConsentDecision, ConsentSubject
 from app.core.database import Base, session, transaction
 from app.interactions import service as interactions
 from app.interactions.models import Interaction, VisitSession
 from app.outcomes.models import Review
 from app.products import service as products
+from app.products.rules import Mode
 from app.retention import service as retention
 from app.summaries import service as summaries
 from app.summaries.models import InteractionDay
 from app.telemetry import persistence
-from tests.factories import Company, event, found_company, send_events, send_review
+from tests.factories import Company, bearer, event, found_company, send_events, send_review
 
 NOW = datetime(2026, 6, 1, 12, tzinfo=UTC)
 
@@ -99,3 +101,13 @@ def test_running_it_twice_removes_nothing_more(
     at(monkeypatch, NOW + timedelta(days=91))
     assert retention.expire_feedback().removed > 0
     assert retention.expire_feedback().removed == 0
+
+
+def test_what_a_customer_decided_outlives_the_feedback(client: FlaskClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    with transaction():
+        company = found_company(Mode.ASK_ONCE)
+    token = company.capability(subject="afsub1_" + "S" * 43)
+    client.post("/api/v2/consent/decisions", json={"decision": "declined"}, headers=bearer(token))
+    at(monkeypatch, datetime.now(UTC) + timedelta(days=400))
+    retention.expire_feedback()
+    assert (count(ConsentSubject), count(ConsentDecision)) == (1, 1)
