@@ -10,7 +10,6 @@ from app.interactions.models import Interaction
 
 BITE = 5_000
 
-# The same lock as telemetry's: who writes interactions does so alone.
 _LOCK = text("SELECT pg_advisory_xact_lock(hashtext('interactions'))")
 
 _PROMOTE = text("""
@@ -45,6 +44,11 @@ _PROMOTE = text("""
 """)
 
 
+def write_alone() -> None:
+    """Wait until nobody else writes interactions: two writers that meet in the same rows could stop each other."""
+    session().execute(_LOCK)
+
+
 def promote_waiting() -> int:
     """Confirm every interaction that has a note; returns how many notes there were.
 
@@ -53,7 +57,7 @@ def promote_waiting() -> int:
     total = 0
     while True:
         with transaction():
-            session().execute(_LOCK)
+            write_alone()
             promoted: int = session().execute(_PROMOTE, {"bite": BITE}).scalar_one()
         total += promoted
         if promoted < BITE:

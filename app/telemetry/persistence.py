@@ -6,6 +6,7 @@ from typing import Any
 from sqlalchemy import exc, text
 
 from app.core.database import session, transaction
+from app.interactions.service import write_alone
 
 BITE = 200
 """Batches in one transaction: 20,000 events at most, about half a second."""
@@ -13,9 +14,6 @@ BITE = 200
 _UNFIT = (exc.DataError, exc.IntegrityError)
 
 logger = logging.getLogger(__name__)
-
-# Who writes interactions does so alone: two writers that meet in the same rows would wait for each other.
-_LOCK = text("SELECT pg_advisory_xact_lock(hashtext('interactions'))")
 
 _TAKE = text("""
     SELECT environment_id, id, event_count FROM telemetry_inbox WHERE parked_at IS NULL
@@ -134,7 +132,7 @@ def persist_waiting() -> int:
         taken: list[Batch] = []
         try:
             with transaction():
-                session().execute(_LOCK)
+                write_alone()
                 taken = [dict(batch) for batch in session().execute(_TAKE, {"bite": BITE}).mappings()]
                 _persist(taken)
         except _UNFIT as error:
@@ -163,7 +161,7 @@ def _persist_one_by_one(batches: list[Batch]) -> None:
     for batch in batches:
         try:
             with transaction():
-                session().execute(_LOCK)
+                write_alone()
                 # Another worker may have taken it meanwhile.
                 _persist([dict(one) for one in session().execute(_TAKE_ONE, batch).mappings()])
         except _UNFIT:
