@@ -87,7 +87,8 @@ _COLUMNS = (
     # The contract that an approval returns: as above, in either mode, without the block that could change it.
     Column(*_READY, ("ask_once", "ask_always"), _SUBMIT),
     Column("feedback_disabled", "ask_once", "once", "feedback_disabled", ("ask_once",), ("manageConsent",)),
-    Column("consent_required", "ask_always", "always", "always", ("ask_once", "ask_always"), ("requiredAction",)),
+    Column("consent_required", "ask_always", "always", "always", ("ask_once",), ("requiredAction",)),
+    Column("consent_required", "ask_always", "always", "always", ("ask_always",), ("requiredAction",)),
 )
 
 
