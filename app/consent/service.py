@@ -22,13 +22,13 @@ from config.settings import Settings
 _FIND_SUBJECT = HotStatement(
     "find_consent_subject",
     ["uuid", "text"],
-    "SELECT decision, decided_at FROM consent_subjects WHERE environment_id = $1 AND subject = $2",
+    "SELECT decision FROM consent_subjects WHERE environment_id = $1 AND subject = $2",
 )
 
 _FIND_INTERACTION = HotStatement(
     "find_consent_decision",
     ["uuid", "uuid"],
-    "SELECT decision, decided_at FROM consent_decisions WHERE environment_id = $1 AND interaction_id = $2",
+    "SELECT decision FROM consent_decisions WHERE environment_id = $1 AND interaction_id = $2",
 )
 
 # A handle that had seen no decision may only make the first one.
@@ -102,7 +102,7 @@ class Decided:
 
 def introspect(environment: CallingEnvironment, capability: Capability, token: str) -> Introspection:
     """Tell what an agent may do with its capability."""
-    found, _ = _standing(environment, capability)
+    found = _standing(environment, capability)
     is_ready = found.state is State.FEEDBACK_READY
     return Introspection(
         state=found.state,
@@ -119,7 +119,7 @@ def require_approval(environment: CallingEnvironment, capability: Capability) ->
     """Raise unless the environment's mode lets this capability send feedback."""
     if environment.mode is Mode.NEVER_ASK:
         return
-    if _standing(environment, capability)[0].state is not State.FEEDBACK_READY:
+    if _standing(environment, capability).state is not State.FEEDBACK_READY:
         raise ConsentMissing
 
 
@@ -131,10 +131,20 @@ def decide(environment: CallingEnvironment, capability: Capability, token: str, 
     """
     if environment.mode in (Mode.NEVER_ASK, Mode.OFF):
         raise NothingToDecide
-    is_first = session().get(ConsentDecision, (environment.id, capability.interaction_id)) is None
-    has_won = is_first and _write(environment, capability, decision)
-    session().flush()
-    return _decided(environment, capability, token, has_won=has_won, is_replay=not is_first)
+    has_won = _own_decision(environment, capability) is None and _write(environment, capability, decision)
+    basis = basis_of(environment.mode, has_subject=capability.subject is not None)
+    own = _own_decision(environment, capability)
+    stands = _subject_decision(environment, capability) if basis is Basis.SUBJECT else own
+    state = standing(basis, stands.decision if stands else None).state
+    # Who lost learns what stands and nothing else; whose interaction has decided, now or before, may go on.
+    may_go_on = own is not None and state is State.FEEDBACK_READY
+    url = _settings().feedback_url
+    return Decided(
+        state=state,
+        decided_at=stands.decided_at if stands else None,
+        changed=has_won,
+        feedback=contract.feedback_ready(url, token, capability.expires_at, environment.mode) if may_go_on else None,
+    )
 
 
 def tell_states(environment: CallingEnvironment, asked: Subjects) -> dict[str, Any]:
@@ -199,43 +209,24 @@ def _write_subject(values: dict[str, Any]) -> int:
     return revision
 
 
-def _decided(
-    environment: CallingEnvironment, capability: Capability, token: str, *, has_won: bool, is_replay: bool
-) -> Decided:
-    basis = basis_of(environment.mode, has_subject=capability.subject is not None)
-    decision, decided_at = _read(environment, capability, basis)
-    found = standing(basis, decision)
-    # Who lost learns what stands and nothing else; who won, or asks again, may go on.
-    is_ready = found.state is State.FEEDBACK_READY and (has_won or is_replay)
-    feedback = (
-        contract.feedback_ready(_settings().feedback_url, token, capability.expires_at, environment.mode)
-        if is_ready
-        else None
-    )
-    return Decided(found.state, decided_at, has_won, feedback)
-
-
-def _standing(environment: CallingEnvironment, capability: Capability) -> tuple[Standing, datetime | None]:
+def _standing(environment: CallingEnvironment, capability: Capability) -> Standing:
     if environment.mode is Mode.OFF:
         raise FeedbackOff
     basis = basis_of(environment.mode, has_subject=capability.subject is not None)
     if basis is Basis.NOBODY:
-        return standing(basis, None), None
+        return standing(basis, None)
     statement = _FIND_SUBJECT if basis is Basis.SUBJECT else _FIND_INTERACTION
     about = capability.subject if basis is Basis.SUBJECT else capability.interaction_id
     rows = statement.run(environment.id, about)
-    return standing(basis, rows[0][0] if rows else None), rows[0][1] if rows else None
+    return standing(basis, rows[0][0] if rows else None)
 
 
-def _read(environment: CallingEnvironment, capability: Capability, basis: Basis) -> tuple[str | None, datetime | None]:
-    """Read what stands inside the transaction that may just have changed it."""
-    row: ConsentSubject | ConsentDecision | None
-    if basis is Basis.SUBJECT:
-        row = session().get(ConsentSubject, (environment.id, capability.subject), populate_existing=True)
-    else:
-        key = (environment.id, capability.interaction_id)
-        row = session().get(ConsentDecision, key, populate_existing=True)
-    return (row.decision, row.decided_at) if row else (None, None)
+def _own_decision(environment: CallingEnvironment, capability: Capability) -> ConsentDecision | None:
+    return session().get(ConsentDecision, (environment.id, capability.interaction_id), populate_existing=True)
+
+
+def _subject_decision(environment: CallingEnvironment, capability: Capability) -> ConsentSubject | None:
+    return session().get(ConsentSubject, (environment.id, capability.subject), populate_existing=True)
 
 
 def _settings() -> Settings:

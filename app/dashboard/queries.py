@@ -5,13 +5,21 @@ from typing import Any
 
 from app.core.database import session
 from app.core.errors import NotFound
-from app.interactions.models import VisitSession
+from app.interactions.models import Interaction, VisitSession
 from app.interactions.rules import PENDING_OPERATION, UNCLASSIFIED, UNKNOWN_SURFACE
 from app.interactions.service import find_interaction
 from app.outcomes.models import Review
 from app.reports.models import Report
 
 Record = dict[str, Any]
+
+AWAITED: Record = {
+    **dict.fromkeys(Interaction.__table__.columns.keys()),
+    "surface": UNKNOWN_SURFACE,
+    "operation": PENDING_OPERATION,
+    "classification": UNCLASSIFIED,
+}
+"""What is known of an interaction that only its review or report tells of; its placeholder is due within seconds."""
 
 
 class NoSuchInteraction(NotFound):
@@ -30,7 +38,7 @@ def interaction_record(environment_id: uuid.UUID, interaction_id: uuid.UUID) -> 
     return {
         "environmentId": environment_id,
         "interactionId": interaction_id,
-        **(_stored(row) if row else _awaited()),
+        **_stored(row or AWAITED),
         "review": _review(review) if review else None,
         "report": _report(report) if report else None,
     }
@@ -52,12 +60,6 @@ def _stored(row: Record) -> Record:
         "runtimeHintSource": row["runtime_hint_source"],
         "session": _session(row),
     }
-
-
-def _awaited() -> Record:
-    """Describe an interaction that only its review tells of so far; its placeholder is due within seconds."""
-    known = {"surface": UNKNOWN_SURFACE, "operation": PENDING_OPERATION, "classification": UNCLASSIFIED}
-    return {**dict.fromkeys(_stored(_NOTHING)), **known}
 
 
 def _session(row: Record) -> Record | None:
@@ -87,11 +89,3 @@ def _report(report: Report) -> Record:
         "workaround": report.workaround,
         "createdAt": report.created_at,
     }
-
-
-class _Nothing(dict[str, Any]):
-    def __missing__(self, name: str) -> None:
-        return None
-
-
-_NOTHING = _Nothing()

@@ -1,9 +1,7 @@
 """Decisions and introspection."""
 
 import json
-import threading
 import uuid
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -169,25 +167,6 @@ def test_approve_decline_approve_handles_never_overwrite_a_newer_choice(client: 
 def test_a_handle_that_saw_a_decision_nobody_made_changes_nothing(client: FlaskClient) -> None:
     body = decide(client, company_in(Mode.ASK_ONCE).capability(subject=SUBJECT, revision=3), "approved").json
     assert body == {"state": "consent_required", "decidedAt": None, "changed": False, "feedback": None}
-
-
-def test_fifty_simultaneous_decisions_have_one_winner(app: Flask) -> None:
-    company = company_in(Mode.ASK_ONCE)
-    start = threading.Barrier(50)
-
-    def work(number: int) -> Any:
-        start.wait()
-        token = company.capability(subject=SUBJECT, revision=0)
-        return decide(app.test_client(), token, "approved" if number % 2 else "declined").json
-
-    with ThreadPoolExecutor(50) as pool:
-        bodies = list(pool.map(work, range(50)))
-    winners = [body for body in bodies if body["changed"]]
-    assert len(winners) == 1
-    assert {body["state"] for body in bodies} == {winners[0]["state"]}
-    with transaction():
-        assert session().scalars(select(ConsentSubject.revision)).all() == [1]
-        assert session().scalar(select(func.count()).select_from(ConsentDecision)) == 1
 
 
 def test_silence_records_nothing(client: FlaskClient) -> None:

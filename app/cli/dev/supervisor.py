@@ -83,10 +83,6 @@ class Supervisor:
                 _signal_group(process, signal.SIGKILL)
                 self.start(name, self._commands[name])
 
-    def ask_to_end(self) -> None:
-        """Let `watch` return."""
-        self._is_ending.set()
-
     def end(self) -> None:
         """End every process: politely first, the hard way after the grace."""
         self._is_ending.set()

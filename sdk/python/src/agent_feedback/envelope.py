@@ -39,11 +39,6 @@ def build(occasion: Occasion) -> Content:
     return _ask(occasion, consent, "once")
 
 
-def never_ask(endpoint: str, capability: str, expires_at: int) -> Content:
-    """Return the envelope of the mode `never_ask`; `expires_at` is in seconds since 1970."""
-    return build(Occasion(endpoint, capability, expires_at, "never_ask"))
-
-
 def _ready(occasion: Occasion, consent: Content) -> Content:
     contract = files.read("contract.json")
     return {
