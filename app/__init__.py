@@ -8,7 +8,7 @@ from app import cli
 from app.blueprints import DOORS, PAGES
 from app.core import database, jobs, requests
 from app.core.api import Api
-from app.core.database import Base
+from app.core.database import Base, Patience
 from app.health.service import MIGRATIONS
 from app.products import known_keys
 from app.screening.payload import refuse_forbidden_keys
@@ -16,12 +16,12 @@ from app.screening.service import check_itself
 from app.version import VERSION
 from config.settings import Settings
 
-WEB_PATIENCE_S = 5.0
-WORKER_PATIENCE_S = 60.0
-"""How long one statement may take where nobody waits for it."""
+WEB_PATIENCE = Patience(session_s=5.0)
+WORKER_PATIENCE = Patience(session_s=60.0)
+"""Nobody waits for a worker."""
 
 
-def create_app(settings: Settings, *, patience_s: float = WEB_PATIENCE_S) -> Flask:
+def create_app(settings: Settings, *, patience: Patience = WEB_PATIENCE) -> Flask:
     """Build the service: wiring only."""
     check_itself()
     requests.install_logging(settings.log_level)
@@ -34,7 +34,7 @@ def create_app(settings: Settings, *, patience_s: float = WEB_PATIENCE_S) -> Fla
         API_SPEC_OPTIONS={"servers": [{"url": settings.feedback_url}]},
     )
     app.extensions["settings"] = settings
-    database.install(app, settings, patience_s=patience_s)
+    database.install(app, settings, patience)
     jobs.install(app, settings)
     known_keys.install(app, settings)
     requests.install(app)

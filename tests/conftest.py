@@ -16,7 +16,7 @@ from sqlalchemy.engine import make_url
 
 from app import create_app
 from app.cli.dev.servers import EmbeddedPostgres, EmbeddedValkey, socket_folder
-from app.core.database import transaction
+from app.core.database import Patience, transaction
 from app.models import METADATA
 from config.settings import DEVELOPMENT_PREFIX, Settings
 from tests.factories import Company, found_company
@@ -83,7 +83,8 @@ def settings(servers: Servers) -> Settings:
 
 @pytest.fixture(scope="session")
 def migrated_app(settings: Settings) -> Iterator[Flask]:
-    app = create_app(settings)
+    # Dozens of threads on a machine of two cores must not look like a database that is away.
+    app = create_app(settings, patience=Patience(session_s=60, connect_s=60, hot_s=60))
     with app.app_context():
         flask_migrate.upgrade()
     yield app

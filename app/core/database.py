@@ -12,6 +12,8 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextvars import ContextVar
+from dataclasses import dataclass
+from functools import partial
 from typing import Any, NoReturn
 
 import psycopg2
@@ -36,9 +38,18 @@ NAMING = {
 AWAY_PAUSE_S = 1.0
 """A database that could not be reached is not asked again for this long, so that its absence costs nobody a wait."""
 
-CONNECT_PATIENCE_S = 1.2
-HOT_PATIENCE_S = 1.2
-"""A hot statement takes under a millisecond; with this limit a caller hears 503 in under two seconds."""
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """How long a process waits for the database, in seconds."""
+
+    session_s: float
+    """For one statement of a session."""
+    connect_s: float = 1.2
+    """For a connection, be it a new one or one from the pool."""
+    hot_s: float = 1.2
+    """A hot statement takes under a millisecond; with this limit a caller hears 503 in under two seconds."""
+
 
 _AWAY = (psycopg2.OperationalError, psycopg2.InterfaceError, exc.OperationalError, exc.InterfaceError)
 
@@ -56,7 +67,9 @@ class NoAnswer(psycopg2.OperationalError):
 class _Connection(psycopg2.extensions.connection):
     """A connection that knows how long its client waits for an answer."""
 
-    patience_s = CONNECT_PATIENCE_S
+    def __init__(self, patience_s: float, *arguments: Any) -> None:
+        self.patience_s = patience_s
+        super().__init__(*arguments)
 
 
 def _wait(connection: _Connection) -> None:
@@ -79,29 +92,31 @@ def _wait(connection: _Connection) -> None:
 class Database:
     """The database of one process."""
 
-    def __init__(self, settings: Settings, *, patience_s: float) -> None:
+    def __init__(self, settings: Settings, patience: Patience) -> None:
         psycopg2.extensions.set_wait_callback(_wait)
         self._away_until = 0.0
+        self._patience = patience
         self._hot = threading.local()
         # What a statement was given may be somebody's words; no error or log may hold it.
         self.sessions = create_engine(
             settings.database_url,
             pool_size=settings.pool_size,
             max_overflow=0,
-            pool_timeout=CONNECT_PATIENCE_S,
+            pool_timeout=patience.connect_s,
             pool_use_lifo=True,
             pool_pre_ping=True,
             hide_parameters=True,
             executemany_mode="values_plus_batch",
-            creator=lambda: self._connect(patience_s),
+            creator=lambda: self._connect(patience.session_s),
         )
         self._arguments = self.sessions.dialect.create_connect_args(self.sessions.url)[1]
 
     def _connect(self, patience_s: float) -> _Connection:
         if time.monotonic() < self._away_until:
             raise psycopg2.OperationalError("the database was away a moment ago")
+        connecting = partial(_Connection, self._patience.connect_s)
         connection = psycopg2.connect(
-            **self._arguments, connection_factory=_Connection, application_name="agent-feedback"
+            **self._arguments, connection_factory=connecting, application_name="agent-feedback"
         )
         connection.patience_s = patience_s
         # The server stops first, so that the client hears a reason instead of losing its connection.
@@ -148,7 +163,7 @@ class Database:
         raise AssertionError("unreachable")
 
     def _open_hot(self) -> "_HotConnection":
-        hot: _HotConnection = _HotConnection(self._connect(HOT_PATIENCE_S))
+        hot: _HotConnection = _HotConnection(self._connect(self._patience.hot_s))
         self._hot.connection = hot
         return hot
 
@@ -217,9 +232,9 @@ class _Unit:
 _unit: ContextVar[_Unit | None] = ContextVar("unit", default=None)
 
 
-def install(app: Flask, settings: Settings, *, patience_s: float) -> Database:
+def install(app: Flask, settings: Settings, patience: Patience) -> Database:
     """Give the app its database."""
-    made = app.extensions["database"] = Database(settings, patience_s=patience_s)
+    made = app.extensions["database"] = Database(settings, patience)
     return made
 
 
