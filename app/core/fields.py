@@ -151,7 +151,7 @@ class Address(Text):
     """An IP address, of either version."""
 
     def __init__(self, **kwargs: Any) -> None:
-        super().__init__(max_length=45, metadata={"format": "ip"}, **kwargs)
+        super().__init__(max_length=45, metadata={"description": "An IP address."}, **kwargs)
 
     def _check(self, value: str) -> None:
         try:
