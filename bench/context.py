@@ -30,6 +30,9 @@ _CUSTOMERS = """
     ), named AS (
         INSERT INTO customer_references (product_id, kind, digest, scope, customer_id, created_at)
         SELECT %(product)s, 'user', decode(md5(id::text) || md5(reverse(id::text)), 'hex'), '', id, now() FROM made
+    ), chosen AS (
+        INSERT INTO customer_choices (product_id, customer_id, purpose, decision, decided_at)
+        SELECT %(product)s, id, 'product_personalization', 'approved', now() FROM made
     )
     INSERT INTO signals (product_id, id, environment_id, interaction_id, customer_id, purpose, key, type, value,
                          summary, provenance, remembered, created_at, expires_at)
@@ -102,7 +105,7 @@ def _fill(stack: Stack, signals: int, probed: int) -> list[str]:
             cursor.execute(rename, (digest, str(product), customer_id))
         connection.commit()
         connection.autocommit = True
-        cursor.execute("VACUUM ANALYZE signals, customers, customer_references")
+        cursor.execute("VACUUM ANALYZE signals, customers, customer_references, customer_choices")
     return users * (REQUESTS // probed) if probed else []
 
 

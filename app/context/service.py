@@ -45,8 +45,9 @@ _RETRIEVE = HotStatement(
         FROM kept k JOIN environments e ON e.id = k.environment_id
         WHERE k.expires_at > $9 AND k.provenance <> 'agent_inference'
           AND k.created_at > $9 - make_interval(days => e.retention_days)
-          AND NOT EXISTS (SELECT FROM customer_choices c WHERE c.product_id = $1 AND c.customer_id = k.customer_id
-                          AND c.purpose = $8 AND c.decision = 'declined')
+          -- A scalar, so that it is looked up by key; as an anti-join it would read every choice of the product.
+          AND (SELECT c.decision FROM customer_choices c WHERE c.product_id = $1 AND c.customer_id = k.customer_id
+               AND c.purpose = $8) IS DISTINCT FROM 'declined'
         ORDER BY k.key, k.created_at DESC, k.id LIMIT {MOST_ITEMS}
     ), stored AS (
         INSERT INTO context_retrievals (product_id, id, environment_id, customer_id, purpose, signal_ids, created_at)
