@@ -147,8 +147,8 @@ def from_response(response: Any, *, allowed_origins: Sequence[str], url: str | N
     context = _question(members.get(questions.FIELD), url or str(getattr(response, "url", "")))
     if feedback is None and context is None:
         return None
-    told = getattr(response, "headers", None)
-    interaction = told.get(HEADER) if hasattr(told, "get") else None
+    headers: Any = getattr(response, "headers", None)
+    interaction = headers.get(HEADER) if hasattr(headers, "get") else None
     return Envelope(feedback or {}, allowed_origins, context, {HEADER: interaction} if interaction else None)
 
 

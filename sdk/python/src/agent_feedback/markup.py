@@ -3,36 +3,52 @@
 import json
 import re
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
-_NAME = re.compile(rb"/?[A-Za-z][^\s/>]*")
-_SPACE = b" \t\r\n\f"
-_RAW = (b"script", b"style", b"textarea", b"title", b"xmp", b"iframe", b"noembed", b"noframes", b"noscript")
-_ENDS_EVERYTHING = b"plaintext"
-_ID = re.compile(rb"[\s\"'/]id\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'>]+))", re.IGNORECASE)
+_SPACE = rb"[ \t\r\n\f]"
+_NAME = re.compile(rb"/?[A-Za-z][^ \t\r\n\f/>]*")
+_GAP = re.compile(rb"[ \t\r\n\f/]*")
+# A name may begin with an equals sign, and then has none within.
+_ATTRIBUTE = re.compile(rb"([^ \t\r\n\f/>][^ \t\r\n\f/>=]*)(" + _SPACE + rb"*=" + _SPACE + rb"*)?")
+_UNQUOTED = re.compile(rb"[^ \t\r\n\f>]*")
+_RAW = {
+    name: re.compile(rb"</" + name + rb"(?=[ \t\r\n\f/>])", re.IGNORECASE)
+    for name in (b"script", b"style", b"textarea", b"title", b"xmp", b"iframe", b"noembed", b"noframes", b"noscript")
+}
+_SCRIPT_IN_SCRIPT = re.compile(rb"<!--.*<script", re.IGNORECASE | re.DOTALL)
+
+
+class _Tag(NamedTuple):
+    """A tag: where it is, its lower-cased name with `/` before that of an end tag, and the element's id."""
+
+    start: int
+    name: bytes
+    id: bytes | None
+
+
+class _Unsure(Exception):
+    """The markup ends within something, or its readers differ over it."""
 
 
 def find_place(body: bytes, element_id: str) -> int | None:
     """Return where an element with this id can go: before `</head>`, else `</body>`, else at the end.
 
-    None if the id is taken, or if the markup ends within something.
+    None if the id is taken, or if no place is sure.
     """
     if not body.strip() or b"\0" in body[:4] or body[:2] in (b"\xfe\xff", b"\xff\xfe"):
         return None
-    places: dict[bytes, int] = {}
-    end = 0
+    head = end_of_body = None
     try:
-        for start, end, name in _tags(body):
-            if name == b"/head":
-                places.setdefault(name, start)
-            elif name == b"/body":
-                places[name] = start
-            elif any(element_id.encode() in found for found in _ID.findall(body, start, end)):
+        for tag in _tags(body):
+            if tag.name == b"/head" and head is None:
+                head = tag.start
+            elif tag.name == b"/body":
+                end_of_body = tag.start
+            elif tag.id == element_id.encode():
                 return None
-    except _Unfinished:
+    except _Unsure:
         return None
-    del end
-    return places.get(b"/head", places.get(b"/body", len(body)))
+    return next((place for place in (head, end_of_body) if place is not None), len(body))
 
 
 def insert(body: bytes, place: int, element_id: str, content: dict[str, Any]) -> bytes:
@@ -42,36 +58,57 @@ def insert(body: bytes, place: int, element_id: str, content: dict[str, Any]) ->
     return body[:place] + element.encode() + body[place:]
 
 
-class _Unfinished(Exception):
-    """The markup ends within a comment, a tag or raw text."""
-
-
-def _tags(body: bytes) -> Iterator[tuple[int, int, bytes]]:
-    """Yield each tag with its start, its end and its lower-cased name, `/` before that of an end tag."""
+def _tags(body: bytes) -> Iterator[_Tag]:
     at = body.find(b"<")
     while at >= 0:
-        after = body[at + 1 : at + 2]
         name = _NAME.match(body, at + 1)
         if name:
-            end = _tag_end(body, name.end())
             word = name[0].lower()
-            yield at, end, word
-            if word == _ENDS_EVERYTHING:
-                raise _Unfinished
-            at = _raw_end(body, end, word) if word in _RAW else end
+            end, element_id = _read_tag(body, name.end())
+            yield _Tag(at, word, element_id)
+            at = _raw_end(body, end, word)
         elif body.startswith(b"<!--", at):
             at = _comment_end(body, at)
-        elif after in (b"!", b"?", b"/"):
+        elif body.startswith(b"<![CDATA[", at):
+            raise _Unsure
+        elif body[at + 1 : at + 2] in (b"!", b"?", b"/"):
             at = _after(body, b">", at)
         else:
             at += 1
         at = body.find(b"<", at)
 
 
+def _read_tag(body: bytes, at: int) -> tuple[int, bytes | None]:
+    """Return where a tag ends, and the id that it gives."""
+    element_id = None
+    while True:
+        gap = _GAP.match(body, at)
+        at = gap.end() if gap else at
+        if body[at : at + 1] == b">":
+            return at + 1, element_id
+        attribute = _ATTRIBUTE.match(body, at)
+        if attribute is None:
+            raise _Unsure
+        at = attribute.end()
+        if attribute[2] is not None:
+            value, at = _read_value(body, at)
+            if attribute[1].lower() == b"id" and element_id is None:
+                element_id = value
+
+
+def _read_value(body: bytes, at: int) -> tuple[bytes, int]:
+    quote = body[at : at + 1]
+    if quote in (b'"', b"'"):
+        end = _after(body, quote, at + 1)
+        return body[at + 1 : end - 1], end
+    value = _UNQUOTED.match(body, at)
+    return (value[0], value.end()) if value else (b"", at)
+
+
 def _after(body: bytes, mark: bytes, start: int) -> int:
     found = body.find(mark, start)
     if found < 0:
-        raise _Unfinished
+        raise _Unsure
     return found + len(mark)
 
 
@@ -79,30 +116,18 @@ def _comment_end(body: bytes, at: int) -> int:
     for short in (b"<!-->", b"<!--->"):
         if body.startswith(short, at):
             return at + len(short)
-    ends = [found + len(mark) for mark in (b"-->", b"--!>") if (found := body.find(mark, at + 4)) >= 0]
-    if not ends:
-        raise _Unfinished
-    return min(ends)
-
-
-def _tag_end(body: bytes, at: int) -> int:
-    """Return where a tag ends; a quote counts only where an attribute's value begins."""
-    is_value = False
-    while at < len(body):
-        sign = body[at : at + 1]
-        if is_value and sign in (b'"', b"'"):
-            at, is_value = _after(body, sign, at + 1), False
-            continue
-        if sign == b">":
-            return at + 1
-        is_value = sign == b"=" or (is_value and sign in (b" ", b"\t", b"\r", b"\n", b"\f"))
-        at += 1
-    raise _Unfinished
+    end = _after(body, b"-->", at + 4)
+    other = body.find(b"--!>", at + 4, end)
+    return end if other < 0 else other + 4
 
 
 def _raw_end(body: bytes, at: int, name: bytes) -> int:
-    """Return where the end tag of a raw text element begins."""
-    end = re.compile(rb"</" + name + rb"(?=[\s/>])", re.IGNORECASE).search(body, at)
-    if end is None:
-        raise _Unfinished
+    """Return where the text begins to be markup again: at the end tag of an element whose content is none."""
+    if name == b"plaintext":
+        raise _Unsure
+    if name not in _RAW:
+        return at
+    end = _RAW[name].search(body, at)
+    if end is None or (name == b"script" and _SCRIPT_IN_SCRIPT.search(body, at, end.start())):
+        raise _Unsure
     return end.start()

@@ -36,9 +36,11 @@ def observe(environ: Mapping[str, Any]) -> dict[str, str]:
 def _address(text: Any) -> str | None:
     try:
         # A zone names an interface of this machine.
-        return str(ipaddress.ip_address(str(text).partition("%")[0]))
+        address = ipaddress.ip_address(str(text).partition("%")[0])
     except ValueError:
         return None
+    # A socket for both families writes the older one so.
+    return str(getattr(address, "ipv4_mapped", None) or address)
 
 
 def _matching(rule: "re.Pattern[str]", text: Any) -> str | None:

@@ -140,7 +140,7 @@ class Relay:
             if refusal.content.get("retryable"):
                 more = [("Retry-After", str(RETRY_AFTER_S))]
         if status.startswith("401"):
-            more = [("WWW-Authenticate", "Bearer")]
+            more = [*more, ("WWW-Authenticate", "Bearer")]
         text = json.dumps(content, separators=(",", ":")).encode()
         headers = [("Content-Type", "application/json"), ("Content-Length", str(len(text)))]
         start_response(status, [*headers, ("Cache-Control", "private, no-store"), *more])
@@ -161,7 +161,8 @@ class Relay:
             self._pause.begin()
             self._warn(type(error).__name__)
             raise _away() from None
-        later = [("Retry-After", answered.retry_after)] if answered.retry_after else []
+        told = answered.retry_after or ""
+        later = [("Retry-After", told)] if told.isascii() and told.isdigit() else []
         phrase = http.client.responses.get(answered.status, "Unknown")
         return f"{answered.status} {phrase}", rewritten, later
 
