@@ -54,8 +54,12 @@ class ContextQuestion:
         action = self.content.get("consent")
         if not isinstance(action, dict):
             raise ValueError(f"nothing is to be decided in the state {self.state}")
-        if decision not in action["bodySchema"]["decision"]:
-            raise ValueError(f"decision must be one of {', '.join(action['bodySchema']['decision'])}")
+        try:
+            decisions = list(action["bodySchema"]["decision"])
+        except (KeyError, TypeError):
+            raise ValueError("this question does not say what it takes") from None
+        if decision not in decisions:
+            raise ValueError(f"decision must be one of {', '.join(decisions)}")
         body = {"decision": decision} if remember is None else {"decision": decision, "remember": remember}
         decided = self._post(action, body)
         self.content.update(
@@ -71,7 +75,9 @@ class ContextQuestion:
             raise ValueError(f"key must be one of {', '.join(str(entry.get('key')) for entry in self.catalog)}")
         if item.get("value") not in entry["allowedValues"]:
             raise ValueError(f"the value of {entry['key']} must be one of {', '.join(entry['allowedValues'])}")
-        return {"type": entry["type"], **item}
+        if item.get("type", entry["type"]) != entry["type"]:
+            raise ValueError(f"the type of {entry['key']} is {entry['type']}")
+        return {**item, "type": entry["type"]}
 
     def _post(self, action: Mapping[str, Any], body: Mapping[str, Any]) -> dict[str, Any]:
         url = urljoin(self._response_url, str(action.get("url")))
