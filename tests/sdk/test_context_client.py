@@ -8,7 +8,15 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from agent_feedback import BadOption, Context, ContextItem, ContextRefused, ContextUnavailable, CustomerContext
+from agent_feedback import (
+    BadOption,
+    Context,
+    ContextItem,
+    ContextRefused,
+    ContextUnavailable,
+    CustomerContext,
+    Evidence,
+)
 from agent_feedback.company_key import CompanyKey
 
 from tests.sdk.endpoint import COMPANY_KEY, KEY, Endpoint
@@ -55,11 +63,7 @@ def test_an_enrichment_request_has_the_members_of_the_contract(endpoint: Endpoin
         account_ref="account_1",
         anonymous_ref="visitor_1",
         field_keys=("shopping.priority",),
-        status_code=200,
-        duration_ms=1.5,
-        session_ref="s",
-        runtime_hint="an-agent/1",
-        request_observation={"method": "GET"},
+        evidence=Evidence(200, 1.5, "s", "an-agent/1", {"method": "GET"}),
     )
     assert found == question(endpoint.url)
     (request,) = endpoint.received

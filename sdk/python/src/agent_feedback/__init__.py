@@ -9,7 +9,7 @@ For customer context see `agent_feedback.customer_context`, for the agent's side
 
 from agent_feedback.client import AgentFeedback
 from agent_feedback.context_calls import ContextError, ContextRefused, ContextUnavailable
-from agent_feedback.customer_context import Context, ContextItem, CustomerContext
+from agent_feedback.customer_context import Context, ContextItem, CustomerContext, Evidence
 from agent_feedback.options import BadOption, Options
 
 __all__ = [
@@ -21,6 +21,7 @@ __all__ = [
     "ContextRefused",
     "ContextUnavailable",
     "CustomerContext",
+    "Evidence",
     "Options",
 ]
 __version__ = "0.1.0"

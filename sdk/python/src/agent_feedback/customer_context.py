@@ -62,6 +62,27 @@ class Context:
         return [item.signal_id for item in self.items]
 
 
+@dataclass(frozen=True)
+class Evidence:
+    """What a product saw of the very response that asks; never what an agent says of itself."""
+
+    status_code: int | None = None
+    duration_ms: float | None = None
+    session_ref: str | None = None
+    runtime_hint: str | None = None
+    request_observation: Mapping[str, str] | None = None
+
+    def as_members(self) -> Content:
+        """Return it as the service reads it."""
+        return {
+            "statusCode": self.status_code,
+            "durationMs": self.duration_ms,
+            "sessionRef": self.session_ref,
+            "runtimeHint": self.runtime_hint,
+            "requestObservation": self.request_observation or None,
+        }
+
+
 class CustomerContext:
     """The company's side of customer context; safe to share between threads.
 
@@ -120,11 +141,7 @@ class CustomerContext:
         account_ref: str | None = None,
         anonymous_ref: str | None = None,
         field_keys: Sequence[str] | None = None,
-        status_code: int | None = None,
-        duration_ms: float | None = None,
-        session_ref: str | None = None,
-        runtime_hint: str | None = None,
-        request_observation: Mapping[str, str] | None = None,
+        evidence: Evidence | None = None,
         raise_errors: bool = False,
         timeout: float | None = None,
     ) -> Content | None:
@@ -137,11 +154,7 @@ class CustomerContext:
             "remember": remember,
             **_references(user_ref, account_ref, anonymous_ref),
             "fieldKeys": None if field_keys is None else list(field_keys),
-            "statusCode": status_code,
-            "durationMs": duration_ms,
-            "sessionRef": session_ref,
-            "runtimeHint": runtime_hint,
-            "requestObservation": request_observation or None,
+            **(evidence or Evidence()).as_members(),
         }
         return self._calls.call(self._post("enrichment", body), dict, None, How(raise_errors, timeout))
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from agent_feedback.asking import HEADER, Ask, Place, bound_interaction, prepare
 from agent_feedback.company_key import CompanyKey
 from agent_feedback.context_calls import Content
+from agent_feedback.customer_context import Evidence
 from agent_feedback.observation import observe
 from agent_feedback.operation import normalize_operation
 from agent_feedback.relay import mount_of, rewrite
@@ -76,11 +77,13 @@ class Questions:
             account_ref=ask.account_ref,
             anonymous_ref=ask.anonymous_ref,
             field_keys=ask.field_keys,
-            status_code=passage.status_code,
-            duration_ms=passage.duration_ms,
-            session_ref=passage.references.get("sessionRef"),
-            runtime_hint=passage.references.get("runtimeHint"),
-            request_observation=observe(passage.environ),
+            evidence=Evidence(
+                passage.status_code,
+                passage.duration_ms,
+                passage.references.get("sessionRef"),
+                passage.references.get("runtimeHint"),
+                observe(passage.environ),
+            ),
         )
         if not found:
             return None
