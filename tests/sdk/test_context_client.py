@@ -115,10 +115,10 @@ def test_a_context_is_typed_and_offers_only_what_may_be_used(endpoint: Endpoint,
     # The agent only inferred it.
     assert found.value("shop.size") is None
     assert found.value("unknown.key") is None
-    assert endpoint.received[0].content == {"purpose": "p", "userRef": "user_1"}
+    assert endpoint.received[0].content == {"purpose": "p", "userRef": "user_1", "interactionId": INTERACTION}
 
 
-def test_an_interaction_counts_where_nobody_is_named(endpoint: Endpoint, context: CustomerContext) -> None:
+def test_an_interaction_is_enough_where_nobody_is_named(endpoint: Endpoint, context: CustomerContext) -> None:
     endpoint.usual = replying({**RETRIEVAL, "items": []})
     assert not context.context(purpose="p", interaction_id=INTERACTION)
     assert endpoint.received[0].content == {"purpose": "p", "interactionId": INTERACTION}

@@ -169,11 +169,10 @@ class CustomerContext:
         raise_errors: bool = False,
         timeout: float | None = None,
     ) -> Context:
-        """Return what is known of a customer; `interaction_id` counts where no reference is given."""
-        references = {name: ref for name, ref in _references(user_ref, account_ref, anonymous_ref).items() if ref}
-        if not references and not interaction_id:
+        """Return what is known of a customer, of an interaction, or of both; of nobody it is nothing."""
+        whom = {**_references(user_ref, account_ref, anonymous_ref), "interactionId": interaction_id}
+        if not any(whom.values()):
             return Context()
-        whom = references or {"interactionId": str(interaction_id)}
         question = self._post("context", {"purpose": purpose, **whom})
         return self._calls.call(question, _context, Context(), How(raise_errors, timeout))
 

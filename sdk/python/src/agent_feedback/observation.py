@@ -13,7 +13,7 @@ LONGEST_PLATFORM = 80
 
 _METHOD = re.compile(r"[A-Za-z]{1,16}\Z")
 _MOBILE = re.compile(r"\?[01]\Z")
-_HOST = re.compile(r"[a-z0-9._-]+\Z|[0-9a-f:.]+\Z")
+_HOST = re.compile(r"[a-z0-9.-]+\Z|[0-9a-f:.]+\Z")
 
 
 def observe(environ: Mapping[str, Any]) -> dict[str, str]:
