@@ -2,6 +2,7 @@
 
 import json
 import socket
+import ssl
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -124,10 +125,12 @@ def _handler(endpoint: Endpoint) -> type[BaseHTTPRequestHandler]:
 
 
 @contextmanager
-def serving(endpoint: Endpoint) -> Iterator[Endpoint]:
+def serving(endpoint: Endpoint, tls: ssl.SSLContext | None = None) -> Iterator[Endpoint]:
     """Run the server while the block runs."""
     with _Server(("127.0.0.1", 0), _handler(endpoint)) as server:
-        endpoint.url = f"http://127.0.0.1:{server.server_port}"
+        if tls:
+            server.socket = tls.wrap_socket(server.socket, server_side=True)
+        endpoint.url = f"{'https' if tls else 'http'}://127.0.0.1:{server.server_port}"
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
         thread.start()
         try:

@@ -11,7 +11,7 @@ from agent_feedback.company_key import CompanyKey
 
 from tests.sdk.endpoint import COMPANY_KEY, Endpoint
 from tests.sdk.shop import AskingClient, asking, question, replying, requests_of
-from tests.sdk.site import App, answering, fetch
+from tests.sdk.site import JSON, App, answering, fetch
 from tests.sdk.test_conformance import VECTORS
 
 HEADER = "Service-Context-Interaction"
@@ -116,3 +116,24 @@ def test_interactions_are_random_uuids_of_version_4() -> None:
 @pytest.mark.parametrize("vector", VECTORS["contextInteractions"])
 def test_an_interaction_belongs_where_the_vector_says(vector: dict[str, Any]) -> None:
     assert is_bound(vector["interactionId"], CompanyKey(vector["companyKey"]), vector["route"]) is vector["isBound"]
+
+
+@pytest.mark.parametrize("cache_mode", ["safe", "private"])
+@pytest.mark.parametrize("mode", ["off", "never_ask"])
+def test_the_answer_to_the_repetition_is_kept_out_of_caches(endpoint: Endpoint, mode: str, cache_mode: str) -> None:
+    endpoint.usual = replying(question(endpoint.url))
+    feedback = AskingClient(endpoint.url, mode=mode, cache_mode=cache_mode)
+    (interaction,) = fetch(feedback.wsgi(asking(feedback))).all(HEADER)
+    for headers in (
+        [JSON, ("Cache-Control", "public, max-age=60"), ("Expires", "x")],
+        [("Content-Type", "text/plain")],
+    ):
+        seen = fetch(feedback.wsgi(answering(headers=headers)), HTTP_SERVICE_CONTEXT_INTERACTION=interaction)
+        assert seen.all("Cache-Control") == ["private, no-store"]
+        assert not seen.all("Expires")
+
+
+def test_a_name_that_was_not_given_out_changes_no_policy_of_caches(endpoint: Endpoint) -> None:
+    app = answering(headers=[JSON, ("Cache-Control", "public, max-age=60")])
+    told = {"HTTP_SERVICE_CONTEXT_INTERACTION": str(uuid.uuid4())}
+    assert fetch(AskingClient(endpoint.url).wsgi(app), **told) == fetch(app, **told)

@@ -228,6 +228,22 @@ def test_a_mounted_product_is_answered_where_it_is_mounted(endpoint: Endpoint) -
         assert context_of(seen)["submit"]["url"] == f"{expected}/_service/v1/enrichment/answers"
 
 
+def test_what_the_product_does_to_its_environment_changes_no_address(endpoint: Endpoint) -> None:
+    feedback = AskingClient(endpoint.url)
+
+    def app(environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
+        copied = dict(environ)
+        environ.update(SCRIPT_NAME="/api", PATH_INFO="/products", REQUEST_METHOD="DELETE")
+        return asking(feedback)(copied, start_response)
+
+    extending = feedback.wsgi(app)
+    seen = fetch(extending, "/api/products", is_strict=False)
+    assert context_of(seen)["submit"]["url"] == "/_service/v1/enrichment/answers"
+    (interaction,) = seen.all("Service-Context-Interaction")
+    again = fetch(extending, "/api/products", is_strict=False, HTTP_SERVICE_CONTEXT_INTERACTION=interaction)
+    assert "_service" not in json.loads(again.body)
+
+
 @pytest.mark.parametrize(
     ("changes", "is_asked"),
     [

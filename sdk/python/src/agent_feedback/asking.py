@@ -4,11 +4,12 @@ import hmac
 import os
 import re
 import uuid
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from agent_feedback.company_key import CompanyKey
+from agent_feedback.operation import normalize_operation
 
 INTERACTION = "agent_feedback.context_interaction"
 HEADER = "Service-Context-Interaction"
@@ -37,24 +38,30 @@ class Ask:
 
 
 class Place:
-    """Where a request's wish is left; frameworks may copy the environment around it."""
+    """Where a request's wish is left; frameworks may copy the environment around it, and change what is in it."""
 
-    __slots__ = ("ask",)
+    __slots__ = ("ask", "method", "script_name")
 
     NAME = "agent_feedback.context"
 
-    def __init__(self) -> None:
+    def __init__(self, method: str = "", script_name: str = "") -> None:
         self.ask: Ask | None = None
+        self.method, self.script_name = method, script_name
 
 
-def prepare(environ: dict[str, Any], key: CompanyKey, route: Callable[[], str]) -> Place:
+def prepare(environ: dict[str, Any], key: CompanyKey, path: str) -> Place:
     """Make room for a wish, and name the interaction that this request repeats, if it does."""
-    place = environ[Place.NAME] = Place()
+    place = environ[Place.NAME] = Place(environ.get("REQUEST_METHOD", ""), environ.get("SCRIPT_NAME", ""))
     environ.pop(INTERACTION, None)
     told = environ.get(_CGI_HEADER)
-    if told is not None and is_bound(told, key, route()):
+    if told is not None and is_bound(told, key, route(place, path)):
         environ[INTERACTION] = told.lower()
     return place
+
+
+def route(place: Place, path: str) -> str:
+    """Return what an interaction is bound to: the method and the operation of its request."""
+    return f"{place.method} {normalize_operation(path)}"
 
 
 def mark(environ: Mapping[str, Any], ask: Ask) -> None:
@@ -70,7 +77,7 @@ def interaction_of(environ: Mapping[str, Any]) -> str | None:
     return found if isinstance(found, str) else None
 
 
-def bound_interaction(key: CompanyKey, route: str) -> str:
+def bound_interaction(key: CompanyKey, bound_to: str) -> str:
     """Return a new interaction id, a random UUID but for its last six bytes: those sign the rest and the route.
 
     So every process of a company can tell without a store that a repeated request belongs to the same operation.
@@ -78,17 +85,17 @@ def bound_interaction(key: CompanyKey, route: str) -> str:
     first = bytearray(os.urandom(_SIGNED_BYTES))
     first[6] = first[6] & 0x0F | 0x40
     first[8] = first[8] & 0x3F | 0x80
-    return str(uuid.UUID(bytes=bytes(first) + _signature(key, bytes(first), route)))
+    return str(uuid.UUID(bytes=bytes(first) + _signature(key, bytes(first), bound_to)))
 
 
-def is_bound(text: str, key: CompanyKey, route: str) -> bool:
+def is_bound(text: str, key: CompanyKey, bound_to: str) -> bool:
     """Tell whether an interaction id was made for this route, with this key."""
     if not _UUID_4.match(text):
         return False
     told = uuid.UUID(text).bytes
     first, last = told[:_SIGNED_BYTES], told[_SIGNED_BYTES:]
-    return hmac.compare_digest(last, _signature(key, first, route))
+    return hmac.compare_digest(last, _signature(key, first, bound_to))
 
 
-def _signature(key: CompanyKey, first: bytes, route: str) -> bytes:
-    return key.sign(first + route.encode())[: 16 - _SIGNED_BYTES]
+def _signature(key: CompanyKey, first: bytes, bound_to: str) -> bytes:
+    return key.sign(first + bound_to.encode())[: 16 - _SIGNED_BYTES]

@@ -187,11 +187,13 @@ def _resolve(host: str, port: int, until: float) -> list[Any]:
         except OSError as error:
             found.put(error)
 
-    threading.Thread(target=look_up, name="agent-feedback-resolve", daemon=True).start()
     try:
+        threading.Thread(target=look_up, name="agent-feedback-resolve", daemon=True).start()
         addresses = found.get(timeout=_left(until))
     except Empty:
         raise TimeoutError("the name was not resolved in time") from None
+    except RuntimeError as error:  # no more threads, as in a process that is ending
+        raise OSError(str(error)) from None
     if isinstance(addresses, OSError):
         raise addresses
     return list(addresses)

@@ -66,6 +66,7 @@ class AgentFeedback:
 
     def shutdown(self, timeout: float | None = None) -> int:
         """Send the telemetry that waits and stop; returns how many events were lost."""
+        self.customer_context.close()
         return self.telemetry.shutdown(timeout)
 
 

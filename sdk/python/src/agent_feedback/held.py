@@ -14,7 +14,7 @@ class Held:
     """Holds an eligible response's start back until its body is known; lets every other one start at once."""
 
     def __init__(self, start_response: Callable[..., Any], options: Any, place: Place | None = None) -> None:
-        self._start_response, self._options, self._place = start_response, options, place
+        self._start_response, self._options, self.place = start_response, options, place
         self.lets_pass = self.is_eligible = False
         self.status_code = 0
         self.surface = ""
@@ -58,7 +58,7 @@ class Held:
             return False
 
     def _is_wanted(self) -> bool:
-        is_asked = self._place is not None and self._place.ask is not None
+        is_asked = self.place is not None and self.place.ask is not None
         return bool(self.surface) and (is_asked or (self.surface == "http_json" and self._options.mode != "off"))
 
     def _write(self, data: bytes) -> None:

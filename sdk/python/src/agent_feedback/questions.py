@@ -4,7 +4,7 @@ import uuid
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from agent_feedback.asking import HEADER, Ask, Place, bound_interaction, prepare
+from agent_feedback.asking import HEADER, Ask, Place, bound_interaction, prepare, route
 from agent_feedback.company_key import CompanyKey
 from agent_feedback.context_calls import Content
 from agent_feedback.customer_context import Evidence
@@ -23,7 +23,7 @@ ELEMENT = "agent-service-context"
 class Passage(NamedTuple):
     """One response on its way out."""
 
-    environ: dict[str, Any]
+    environ: Mapping[str, Any]
     path: str
     surface: str
     status_code: int
@@ -38,6 +38,8 @@ class Asked(NamedTuple):
     ask: Ask
     interaction_id: str
     operation: str
+    mount: str
+    """The path under which the host application has the adapter."""
     headers: list[tuple[str, str]]
     """Those of a response that carries the question."""
 
@@ -50,19 +52,18 @@ class Questions:
 
     def prepare(self, environ: dict[str, Any], path: str) -> Place:
         """Make room for the product's wish."""
-        return prepare(environ, self._key, lambda: _route(environ, path))
+        return prepare(environ, self._key, path)
 
-    def find(self, environ: dict[str, Any], path: str) -> Asked | None:
-        """Return what the product wants to ask with the response to this request, if anything."""
-        place = environ.get(Place.NAME)
-        ask = place.ask if isinstance(place, Place) else None
+    def find(self, place: Place, path: str) -> Asked | None:
+        """Return what the product wants to ask with its response, if anything."""
+        ask = place.ask
         if ask is None:
             return None
-        operation = ask.operation or normalize_operation(path)
+        operation, mount = ask.operation or normalize_operation(path), mount_of(place.script_name)
         if not ask.is_ephemeral:
-            return Asked(ask, str(uuid.uuid4()), operation, [])
-        interaction_id = bound_interaction(self._key, _route(environ, path))
-        return Asked(ask, interaction_id, operation, [(HEADER, interaction_id)])
+            return Asked(ask, str(uuid.uuid4()), operation, mount, [])
+        interaction_id = bound_interaction(self._key, route(place, path))
+        return Asked(ask, interaction_id, operation, mount, [(HEADER, interaction_id)])
 
     def action(self, asked: Asked, passage: Passage) -> Content | None:
         """Return what the agent may do now, over the company's origin; None if there is nothing to be asked."""
@@ -87,10 +88,6 @@ class Questions:
         )
         if not found:
             return None
-        action = rewrite(found, mount_of(passage.environ))
+        action = rewrite(found, asked.mount)
         has_way = isinstance(action, dict) and (action.get("submit") or action.get("consent"))
         return {MEMBER: action} if has_way else None
-
-
-def _route(environ: Mapping[str, Any], path: str) -> str:
-    return f"{environ.get('REQUEST_METHOD', '')} {normalize_operation(path)}"

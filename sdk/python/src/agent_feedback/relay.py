@@ -71,9 +71,9 @@ def _relay_path(url: Any) -> str | None:
     return next((ours for ours, theirs in _RELAYED.items() if path.endswith(theirs)), None)
 
 
-def mount_of(environ: dict[str, Any]) -> str:
-    """Return the path under which the host application is mounted; never one that reads as another host."""
-    inner = quote(environ.get("SCRIPT_NAME", "").encode("latin-1", "replace")).strip("/")
+def mount_of(script_name: str) -> str:
+    """Return the path under which a WSGI application is mounted; never one that reads as another host."""
+    inner = quote(script_name.encode("latin-1", "replace")).strip("/")
     return f"/{inner}" if inner else ""
 
 
@@ -134,7 +134,7 @@ class Relay:
         more: list[tuple[str, str]] = []
         try:
             path, handle, body = _admit(environ)
-            status, content, more = self._forward(path, handle, body, mount_of(environ))
+            status, content, more = self._forward(path, handle, body, mount_of(environ.get("SCRIPT_NAME", "")))
         except Refusal as refusal:
             status, content = refusal.status, refusal.content
             if refusal.content.get("retryable"):

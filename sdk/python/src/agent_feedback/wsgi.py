@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from agent_feedback import files, markup, questions
-from agent_feedback.asking import Place
+from agent_feedback.asking import INTERACTION, Place
 from agent_feedback.eligibility import PathRules
 from agent_feedback.envelope import FIELD
 from agent_feedback.held import Headers, Held, ReadAhead, close
@@ -23,11 +23,14 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger("agent_feedback")
 
-# The first describe the bytes as they were; the last would let a cache keep what is for one customer.
-_REPLACED = frozenset(
+# These describe the bytes as they were.
+_OF_THE_BYTES = frozenset(
     {"content-length", "etag", "digest", "content-digest", "repr-digest", "content-md5", "accept-ranges"}
-    | {"cache-control", "cdn-cache-control", "surrogate-control", "expires"}
 )
+# These would let a cache keep what is for one customer.
+_OF_CACHES = frozenset({"cache-control", "cdn-cache-control", "surrogate-control", "expires"})
+_REPLACED = _OF_THE_BYTES | _OF_CACHES
+_PRIVATE = ("Cache-Control", "private, no-store")
 
 
 class Extension(NamedTuple):
@@ -62,6 +65,8 @@ class WsgiAdapter:
 
     def _watch(self, environ: dict[str, Any], start_response: Callable[..., Any], path: str) -> Iterable[bytes]:
         place = self._make_room(environ, path)
+        if INTERACTION in environ:
+            start_response = _privately(start_response)
         began, held = time.perf_counter(), Held(start_response, self._client.options, place)
         chunks = self._app(environ, held)
         if not held.is_eligible or not held.is_short(chunks):
@@ -94,7 +99,7 @@ class WsgiAdapter:
             held.settle()
             return
         kept = [(name, value) for name, value in held.headers if name.lower() not in _REPLACED]
-        kept += [("Content-Length", str(len(extension.body))), ("Cache-Control", "private, no-store")]
+        kept += [("Content-Length", str(len(extension.body))), _PRIVATE]
         held.settle(kept + extension.headers)
         read.replace(extension.body)
 
@@ -104,7 +109,7 @@ class WsgiAdapter:
         body = read.body()
         if body is None or held.length not in (None, len(body)):
             return None
-        asked = self._questions.find(environ, path) if self._questions else None
+        asked = self._questions.find(held.place, path) if self._questions and held.place else None
         interaction = self._client.prepare(asked.interaction_id if asked else None)
         references = interaction.references(environ)
         passage = Passage(environ, path, held.surface, held.status_code, round(duration_ms, 3), references)
@@ -155,6 +160,16 @@ class WsgiAdapter:
         if mistake not in self._known_mistakes:
             self._known_mistakes.add(mistake)
             logger.warning("something was not added (%s); the rest of the response is as the product made it", mistake)
+
+
+def _privately(start_response: Callable[..., Any]) -> Callable[..., Any]:
+    """Keep a response out of caches: what it is made from belongs to one customer."""
+
+    def start(status: str, headers: Headers, *failure: Any) -> Any:
+        kept = [(name, value) for name, value in headers if name.lower() not in _OF_CACHES]
+        return start_response(status, [*kept, _PRIVATE], *failure)
+
+    return start
 
 
 def _path(environ: dict[str, Any]) -> str:
