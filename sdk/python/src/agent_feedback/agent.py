@@ -3,7 +3,7 @@
 from agent_feedback.agent import from_response
 
 found = from_response(response, allowed_origins=["https://feedback.example"])
-if found:
+if found and found.state == "feedback_ready":
     found.submit_outcome("success", "All twelve orders matched what the documentation promised.")
 """
 

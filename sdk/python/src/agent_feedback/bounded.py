@@ -68,10 +68,6 @@ class BoundedCalls:
             with suppress(IndexError):
                 self._idle.pop()[1].close()
 
-    def __del__(self) -> None:
-        with suppress(Exception):
-            self.close()
-
     def _exchange(self, connection: "_Connection", call: "_Call", until: float) -> Answered:
         try:
             connection.set_deadline(until)
@@ -116,6 +112,11 @@ class _Timed:
     def sendall(self, *arguments: Any, **named: Any) -> None:
         self.settimeout(_left(self.until))  # type: ignore[attr-defined]
         super().sendall(*arguments, **named)  # type: ignore[misc]
+
+    def __del__(self) -> None:
+        # An idle connection that nobody has any more is no mistake to warn of.
+        with suppress(Exception):
+            self.close()  # type: ignore[attr-defined]
 
 
 class _Plain(_Timed, socket.socket):
