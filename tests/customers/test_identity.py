@@ -5,6 +5,7 @@ import uuid
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
+import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 from sqlalchemy import func, select
@@ -153,6 +154,14 @@ def test_a_no_of_either_counts_for_both_after_linking(talk: Talk) -> None:
     assert talk.known(userRef="u1") == {}
     assert talk.inspect(waiting).json["state"] == "declined"
     assert talk.ask(userRef="u1", purpose=ADVERTISING).json["state"] == "answer_ready"
+
+
+@pytest.mark.parametrize(("visitor", "user"), [("declined", "approved"), ("approved", "declined")])
+def test_a_no_wins_over_a_yes_when_two_become_one(talk: Talk, visitor: str, user: str) -> None:
+    talk.choose(talk.ask(anonymousRef="n1").json, visitor)
+    talk.choose(talk.ask(userRef="u1").json, user)
+    talk.ask(userRef="u1", anonymousRef="n1")
+    assert talk.ask(userRef="u1").json["state"] == "declined"
 
 
 def test_customers_never_join_across_products(client: FlaskClient, talk: Talk) -> None:
