@@ -68,3 +68,10 @@ def test_a_mistake_of_ours_lets_the_product_answer(endpoint: Endpoint, monkeypat
     for name in ("prepare", "find", "action"):
         monkeypatch.setattr(f"agent_feedback.questions.Questions.{name}", fail)
         assert fetch(app) == fetch(answering())
+
+
+def test_an_operation_that_the_service_refuses_does_not_reach_telemetry(endpoint: Endpoint) -> None:
+    endpoint.usual = replying({"error": "No.", "code": "invalid"}, 422)
+    feedback = AskingClient(endpoint.url)
+    fetch(feedback.wsgi(asking(feedback, operation="no operation?")), "/orders/12")
+    assert [event["operation"] for event in feedback.told] == ["/orders/:id"]

@@ -132,13 +132,15 @@ class WsgiAdapter:
             return None
         members: dict[str, Any] = {}
         headers: Headers = []
-        operation = asked.operation if asked else normalize_operation(passage.path)
+        operation = normalize_operation(passage.path)
         if self._client.options.mode != "off" and FIELD not in names:
             members[FIELD] = interaction.envelope(passage.references.get("customerRef"))
             headers.append(self._link)
         action = self._action(passage, asked) if asked and questions.FIELD not in names else None
         if asked and action is not None:
             members[questions.FIELD] = action
+            # The service has taken this name; one that it refuses would cost telemetry its whole batch.
+            operation = asked.operation
             headers += asked.headers
         if not members:
             return None
