@@ -14,7 +14,7 @@ MakeQueue = Callable[..., TelemetryQueue]
 
 @pytest.fixture(autouse=True)
 def no_settings_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("KEY", "URL", "MODE", "ENABLED"):
+    for name in ("KEY", "COMPANY_KEY", "URL", "MODE", "ENABLED"):
         monkeypatch.delenv(f"AGENT_FEEDBACK_{name}", raising=False)
 
 
