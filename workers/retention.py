@@ -10,3 +10,9 @@ from app.retention import service
 def expire_feedback() -> None:
     """Remove interactions, reviews and sessions past their retention."""
     service.expire_feedback()
+
+
+@shared_task(name=Job.EXPIRE_SIGN_INS.value)
+def expire_sign_ins() -> None:
+    """Remove login sessions and sign-in counters that have ended."""
+    service.expire_sign_ins()

@@ -23,4 +23,5 @@ TIMETABLE = (
     Entry("sweep promotions", Job.PROMOTE_INTERACTIONS, MINUTE, 50),
     Entry("roll up days", Job.ROLL_UP_DAYS, MINUTE, 50),
     Entry("expire feedback", Job.EXPIRE_FEEDBACK, HOUR, 50 * MINUTE),
+    Entry("expire sign-ins", Job.EXPIRE_SIGN_INS, HOUR, 50 * MINUTE),
 )

@@ -30,6 +30,21 @@ FEEDBACK = (
 )
 """Retention goes by arrival, which is ours; what a product says of its own time can be anything."""
 
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """Rows of `table` that end by themselves, at their own `expires_at`, leave after it."""
+
+    table: str
+    key: str
+    why: str
+
+
+SIGN_INS = (
+    Ending("login_sessions", "id", "a session that has ended opens nothing; who signed in when is in the audit log"),
+    Ending("sign_in_throttles", "digest", "a counter that is forgotten counts from one again"),
+)
+
 ENVIRONMENT_TABLES = (
     "telemetry_inbox",
     "promotions",

@@ -11,7 +11,7 @@ from sqlalchemy import TextClause, select, text
 from app.core import clock
 from app.core.database import session, transaction
 from app.products.models import Environment
-from app.retention.rules import BITE, BUDGET_S, FEEDBACK, Rule
+from app.retention.rules import BITE, BUDGET_S, FEEDBACK, SIGN_INS, Ending, Rule
 
 logger = logging.getLogger(__name__)
 
@@ -73,3 +73,30 @@ def _delete(rule: Rule) -> TextClause:
         ){marks}
         SELECT count(*) FROM gone
     """)
+
+
+def expire_sign_ins(budget_s: float = BUDGET_S) -> Purge:
+    """Remove login sessions and sign-in counters that have ended."""
+    deadline, removed = time.monotonic() + budget_s, 0
+    for rule in SIGN_INS:
+        while (gone := _bite_of_ended(rule)) > 0:
+            removed += gone
+            if time.monotonic() > deadline:
+                return Purge(removed, is_complete=False)
+    return Purge(removed, is_complete=True)
+
+
+def _bite_of_ended(rule: Ending) -> int:
+    """Remove one bite; rows that somebody is using right now are left for the next run."""
+    with transaction():
+        ended = text(f"""
+            WITH gone AS (
+                DELETE FROM {rule.table} WHERE {rule.key} IN (
+                    SELECT {rule.key} FROM {rule.table}
+                    WHERE expires_at <= :now ORDER BY expires_at LIMIT :bite FOR UPDATE SKIP LOCKED)
+                RETURNING 1
+            )
+            SELECT count(*) FROM gone
+        """)
+        removed: int = session().execute(ended, {"now": clock.now(), "bite": BITE}).scalar_one()
+        return removed

@@ -16,6 +16,7 @@ DOCUMENTED = {
     "/.well-known/agent-feedback.json": {"get"},
     "/sdk/manifest.json": {"get"},
     "/sdk/{name}": {"get"},
+    "/api/session": {"get", "post", "delete"},
     "/healthz": {"get"},
     "/readyz": {"get"},
 }
