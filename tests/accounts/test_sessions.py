@@ -11,7 +11,7 @@ from app.accounts.models import LoginSession, SignInThrottle
 from app.core.database import session, transaction
 from app.retention import service as retention
 from config.settings import Settings
-from tests.accounts.conftest import NOW, Wait
+from tests.accounts.fixtures import NOW, Wait
 from tests.factories import Company, found_company, sign_in
 
 PATH = "/api/session"

@@ -15,7 +15,7 @@ from app.accounts.models import SignInThrottle
 from app.accounts.rules import ADDRESS_LIMIT, PAIR_LIMIT, Limit
 from app.core.database import session, transaction
 from config.settings import Settings
-from tests.accounts.conftest import Wait
+from tests.accounts.fixtures import Wait
 from tests.factories import Company, sign_in
 
 ATTACKER, OWNER = "203.0.113.66", "198.51.100.7"
