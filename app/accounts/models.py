@@ -84,8 +84,8 @@ class SignInThrottle(Base):
 
     digest: Mapped[bytes] = mapped_column(LargeBinary, primary_key=True)
     failures: Mapped[int] = mapped_column(Integer)
-    free_at: Mapped[datetime] = mapped_column(DateTime(timezone=True))
-    """No attempt is looked at before."""
+    free_at: Mapped[datetime | None] = mapped_column(DateTime(timezone=True))
+    """No attempt is looked at before; only where somebody has to wait, for the clocks of two processes may differ."""
     expires_at: Mapped[datetime] = mapped_column(DateTime(timezone=True), index=True)
 
 

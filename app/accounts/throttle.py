@@ -37,12 +37,14 @@ def count_attempt(email: str, address: str) -> None:
     now, limits = clock.now(), _limits(email, address)
     with transaction():
         counters = _locked(limits, now)
-        if (free_at := max(counter.free_at for counter in counters)) > now:
-            raise TooManyAttempts(math.ceil((free_at - now).total_seconds()))
+        waits_s = [(counter.free_at - now).total_seconds() for counter in counters if counter.free_at]
+        if max(waits_s, default=0) > 0:
+            raise TooManyAttempts(math.ceil(max(waits_s)))
         for counter in counters:
             limit = limits[counter.digest]
             counter.failures = 1 if counter.expires_at <= now else counter.failures + 1
-            counter.free_at = now + limit.wait(counter.failures)
+            wait = limit.wait(counter.failures)
+            counter.free_at = now + wait if wait else None
             counter.expires_at = now + limit.forgotten_after
 
 
@@ -56,12 +58,12 @@ def forgive_attempt(email: str, address: str) -> None:
         for counter in _locked(limits, now):
             is_pair = limits[counter.digest] is PAIR_LIMIT
             counter.failures = 0 if is_pair else max(0, counter.failures - 1)
-            counter.free_at = min(counter.free_at, now)
+            counter.free_at = None
 
 
 def _locked(limits: dict[bytes, Limit], now: datetime) -> list[SignInThrottle]:
     """Return the counters, made where they are missing, for this transaction alone; always in the same order."""
-    new = [{"digest": digest, "failures": 0, "free_at": now, "expires_at": now} for digest in sorted(limits)]
+    new = [{"digest": digest, "failures": 0, "expires_at": now} for digest in sorted(limits)]
     session().execute(insert(SignInThrottle).values(new).on_conflict_do_nothing())
     wanted = select(SignInThrottle).where(SignInThrottle.digest.in_(limits)).order_by(SignInThrottle.digest)
     return list(session().scalars(wanted.with_for_update()))

@@ -12,7 +12,7 @@ def upgrade() -> None:
         CREATE TABLE sign_in_throttles (
             digest bytea CONSTRAINT pk_sign_in_throttles PRIMARY KEY,
             failures integer NOT NULL,
-            free_at timestamptz NOT NULL,
+            free_at timestamptz,
             expires_at timestamptz NOT NULL
         );
         CREATE INDEX ix_sign_in_throttles_expires_at ON sign_in_throttles (expires_at);
