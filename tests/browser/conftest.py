@@ -7,6 +7,7 @@ import pytest
 from selenium.common.exceptions import StaleElementReferenceException
 from selenium.webdriver import Chrome, ChromeOptions, ChromeService
 from selenium.webdriver.common.by import By
+from selenium.webdriver.remote.webelement import WebElement
 from selenium.webdriver.support.wait import WebDriverWait
 
 FLAGS = (
@@ -39,6 +40,12 @@ class Page:
         # A page may be replaced by the next one while it is looked at.
         waiting = WebDriverWait(self.driver, PATIENCE_S, ignored_exceptions=[StaleElementReferenceException])
         waiting.until(lambda _: any(text in shown for shown in self.texts(selector)))
+
+    def wait_for_focus(self, name: str) -> WebElement:
+        """Wait until the browser has put the focus where the page asks for it, which it does after loading."""
+        waiting = WebDriverWait(self.driver, PATIENCE_S, ignored_exceptions=[StaleElementReferenceException])
+        waiting.until(lambda _: self.driver.switch_to.active_element.get_attribute("id") == name)
+        return self.driver.switch_to.active_element
 
     def write(self, selector: str, text: str) -> None:
         field = self.driver.find_element(By.CSS_SELECTOR, selector)

@@ -45,10 +45,8 @@ def test_somebody_signs_in_looks_and_signs_out(page: Page, stack: Stack) -> None
 
 
 def test_the_keyboard_alone_is_enough(page: Page, stack: Stack) -> None:
-    focused = page.driver.switch_to.active_element
-    assert focused.get_attribute("id") == "email"
-    focused.send_keys(stack.company.email, Keys.TAB)
-    page.driver.switch_to.active_element.send_keys(stack.company.password, Keys.ENTER)
+    page.wait_for_focus("email").send_keys(stack.company.email, Keys.TAB)
+    page.wait_for_focus("password").send_keys(stack.company.password, Keys.ENTER)
     page.wait_for("h1", "Example")
 
 
@@ -56,7 +54,7 @@ def test_a_wrong_password_is_announced(page: Page, stack: Stack) -> None:
     fill(page, stack, "not the password")
     page.press("Sign in")
     page.wait_for("[role=alert]", "Nobody signs in here")
-    assert page.driver.switch_to.active_element.get_attribute("id") == "password"
+    page.wait_for_focus("password")
     fill(page, stack)
     page.press("Sign in")
     page.wait_for("h1", "Example")
