@@ -40,11 +40,12 @@ def create_app(settings: Settings, *, patience: Patience = WEB_PATIENCE) -> Flas
     jobs.install(app, settings)
     known_keys.install(app, settings)
     requests.install(app)
+    requests.trust_proxies(app, settings.trusted_proxies)
     api = Api(app, payload_guard=refuse_forbidden_keys)
     for door in DOORS:
         api.open_door(door)
     for page in PAGES:
-        app.register_blueprint(page)
+        api.open_page(page)
     app.register_blueprint(get_swaggerui_blueprint("/docs", "/openapi.json", config={"app_name": "Agent Feedback"}))
     Migrate(app, Base, directory=str(MIGRATIONS))
     cli.install(app)

@@ -1,9 +1,11 @@
 """The board in the lobby: every door of the house, where it hangs, and who may come in."""
 
+from app.accounts.guards import DASHBOARD_SESSION, OWN_ORIGIN
+from app.accounts.routes import login, sign_in
 from app.consent.routes import capabilities, decisions, states
 from app.context.routes import blp as context
 from app.core.doors import Door
-from app.dashboard.routes import blp as dashboard
+from app.dashboard.routes import entrance, pages, playground
 from app.discovery.routes import sdk, well_known
 from app.enrichment.guards import REQUEST_HANDLE
 from app.enrichment.routes import answering, asking, questions
@@ -29,7 +31,13 @@ DOORS = (
     Door(well_known, "/.well-known", OPEN_TO_ALL, is_open_to_browsers=True),
     Door(sdk, "/sdk", OPEN_TO_ALL),
     Door(health, "/", OPEN_TO_ALL),
+    Door(sign_in, "/api", OWN_ORIGIN),
+    Door(login, "/api", DASHBOARD_SESSION),
 )
 
-PAGES = (dashboard,)
+PAGES = (
+    Door(entrance, "/", OWN_ORIGIN),
+    Door(pages, "/", DASHBOARD_SESSION),
+    Door(playground, "/playground", OPEN_TO_ALL),
+)
 """Doors for people; they are not part of the API description."""

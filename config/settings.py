@@ -85,6 +85,7 @@ class _EnvironmentSchema(Schema):
     )
     AGENT_FEEDBACK_DATA_DIR = fields.String(load_default=".data")
     AGENT_FEEDBACK_POOL_SIZE = fields.Integer(load_default=4, validate=validate.Range(1, 100))
+    AGENT_FEEDBACK_TRUSTED_PROXIES = fields.Integer(load_default=0, validate=validate.Range(0, 10))
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +108,8 @@ class Settings:
     data_dir: Path
     pool_size: int
     """Connections in the pool of a process; as many as it has threads, each of which has a hot one besides."""
+    trusted_proxies: int
+    """How many proxies in front each add the address of their caller to X-Forwarded-For."""
 
     @property
     def is_development(self) -> bool:
@@ -143,6 +146,7 @@ class Settings:
             log_level=values["AGENT_FEEDBACK_LOG_LEVEL"],
             data_dir=Path(values["AGENT_FEEDBACK_DATA_DIR"]),
             pool_size=values["AGENT_FEEDBACK_POOL_SIZE"],
+            trusted_proxies=values["AGENT_FEEDBACK_TRUSTED_PROXIES"],
         )
 
 

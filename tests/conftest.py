@@ -22,7 +22,7 @@ from config.settings import DEVELOPMENT_PREFIX, Settings
 from tests.conversations import Clock, Talk
 from tests.factories import Company, found_company
 
-pytest_plugins = ["tests.journeys.fixtures"]
+pytest_plugins = ["tests.accounts.fixtures", "tests.journeys.fixtures"]
 
 ROOT = Path(__file__).resolve().parents[1]
 

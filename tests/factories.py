@@ -22,13 +22,15 @@ NOTE = "Every field matched what the documentation promised."
 
 @dataclass(frozen=True)
 class Company:
-    """A workspace with one product and one environment, and the texts of its keys."""
+    """A workspace with one product and one environment, the texts of its keys, and how its owner signs in."""
 
     workspace_id: uuid.UUID
     product_id: uuid.UUID
     environment_id: uuid.UUID
     product_key: str
     company_key: str
+    email: str = ""
+    password: str = ""
 
     def capability(self, interaction_id: str | None = None, issued_at: int | None = None, **claims: Any) -> str:
         return mint(
@@ -51,6 +53,8 @@ def found_company(mode: Mode = Mode.NEVER_ASK) -> Company:
         environment.id,
         products.create_key(environment.id, KeyKind.PRODUCT).text,
         products.create_key(environment.id, KeyKind.COMPANY).text,
+        workspace.email,
+        workspace.password,
     )
 
 
@@ -72,6 +76,12 @@ def bearer(token: str) -> dict[str, str]:
 
 def send_events(client: FlaskClient, company: Company, *events: dict[str, Any]) -> TestResponse:
     return client.post("/api/v2/telemetry/batches", json={"events": list(events)}, headers=bearer(company.product_key))
+
+
+def sign_in(client: FlaskClient, company: Company, **details: Any) -> TestResponse:
+    """Sign the company's owner in; `details` may change a part of what is sent."""
+    given = {"email": company.email, "password": company.password}
+    return client.post("/api/session", json={**given, **details.pop("json", {})}, **details)
 
 
 def send_review(client: FlaskClient, token: str, outcome: str = "success", note: str = NOTE) -> TestResponse:

@@ -16,3 +16,9 @@ def expire_feedback() -> None:
 def expire_enrichment() -> None:
     """Remove signals and requests past their end, and retrievals past their retention."""
     service.expire_enrichment()
+
+
+@shared_task(name=Job.EXPIRE_SIGN_INS.value)
+def expire_sign_ins() -> None:
+    """Remove login sessions and sign-in counters that have ended."""
+    service.expire_sign_ins()

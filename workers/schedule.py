@@ -24,4 +24,5 @@ TIMETABLE = (
     Entry("roll up days", Job.ROLL_UP_DAYS, MINUTE, 50),
     Entry("expire enrichment", Job.EXPIRE_ENRICHMENT, 5 * MINUTE, 4 * MINUTE),
     Entry("expire feedback", Job.EXPIRE_FEEDBACK, HOUR, 50 * MINUTE),
+    Entry("expire sign-ins", Job.EXPIRE_SIGN_INS, HOUR, 50 * MINUTE),
 )

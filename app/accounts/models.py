@@ -1,10 +1,20 @@
-"""Workspaces, the people in them, and what they changed."""
+"""Workspaces, the people in them, their sessions, and what they changed."""
 
 import uuid
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import BigInteger, CheckConstraint, DateTime, ForeignKey, Identity, Text
+from sqlalchemy import (
+    BigInteger,
+    CheckConstraint,
+    DateTime,
+    ForeignKey,
+    ForeignKeyConstraint,
+    Identity,
+    Integer,
+    LargeBinary,
+    Text,
+)
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import Mapped, mapped_column
 
@@ -44,6 +54,39 @@ class Membership(Base):
     user_id: Mapped[uuid.UUID] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"), primary_key=True)
     role: Mapped[str] = mapped_column(Text)
     created_at: Mapped[datetime] = mapped_column(DateTime(timezone=True))
+
+
+class LoginSession(Base):
+    """Somebody who is signed in, recognisable by the digest of what the browser presents."""
+
+    __tablename__ = "login_sessions"
+    __table_args__ = (
+        # Who leaves a workspace is signed out of it.
+        ForeignKeyConstraint(
+            ["workspace_id", "user_id"], ["memberships.workspace_id", "memberships.user_id"], ondelete="CASCADE"
+        ),
+    )
+
+    id: Mapped[uuid.UUID] = mapped_column(primary_key=True)
+    digest: Mapped[bytes] = mapped_column(LargeBinary, unique=True)
+    user_id: Mapped[uuid.UUID] = mapped_column(index=True)
+    workspace_id: Mapped[uuid.UUID] = mapped_column()
+    created_at: Mapped[datetime] = mapped_column(DateTime(timezone=True))
+    last_seen_at: Mapped[datetime] = mapped_column(DateTime(timezone=True))
+    expires_at: Mapped[datetime] = mapped_column(DateTime(timezone=True), index=True)
+    """The earlier of both limits, as `rules.session_ends_at` says."""
+
+
+class SignInThrottle(Base):
+    """How often somebody has tried to sign in; a keyed digest says who, and nothing else does."""
+
+    __tablename__ = "sign_in_throttles"
+
+    digest: Mapped[bytes] = mapped_column(LargeBinary, primary_key=True)
+    failures: Mapped[int] = mapped_column(Integer)
+    free_at: Mapped[datetime | None] = mapped_column(DateTime(timezone=True))
+    """No attempt is looked at before; only where somebody has to wait, for the clocks of two processes may differ."""
+    expires_at: Mapped[datetime] = mapped_column(DateTime(timezone=True), index=True)
 
 
 class AuditEntry(Base):

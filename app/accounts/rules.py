@@ -1,14 +1,67 @@
-"""What an account may look like."""
+"""What an account may look like, how long its sessions last, and how often one may try to sign in."""
 
+import ipaddress
 import re
+from dataclasses import dataclass
+from datetime import datetime, timedelta
 
-ROLES = ("owner", "admin", "member")
+OWNER, ADMIN, MEMBER = ROLES = ("owner", "admin", "member")
 
 LONGEST_NAME = 120
+LONGEST_EMAIL = 254
+
+IDLE_LIMIT = timedelta(hours=12)
+SESSION_LIMIT = timedelta(days=30)
+
+SEEN_IS_NOTED_EVERY = timedelta(minutes=1)
+
+LONGEST_WAIT_S = 15 * 60
 
 _EMAIL = re.compile(r"[^\s@]{1,64}@[^\s@.]+(\.[^\s@.]+)+\Z")
 
 
 def is_email(text: str) -> bool:
     """Tell whether a text can be an e-mail address; only a message could prove more."""
-    return len(text) <= 254 and _EMAIL.match(text) is not None
+    return len(text) <= LONGEST_EMAIL and _EMAIL.match(text) is not None
+
+
+def may_change(role: str) -> bool:
+    """Tell whether a role may change what belongs to the workspace; a member only reads."""
+    return role in (OWNER, ADMIN)
+
+
+def session_ends_at(created_at: datetime, last_seen_at: datetime) -> datetime:
+    """Return when a session ends if nothing more is heard of it."""
+    return min(last_seen_at + IDLE_LIMIT, created_at + SESSION_LIMIT)
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """How many attempts are free, and when a quiet counter starts anew."""
+
+    free: int
+    forgotten_after: timedelta
+
+    def wait(self, failures: int) -> timedelta:
+        """Return the pause after this many failures: none at first, then 2, 4, 8 … seconds."""
+        over = max(0, failures - self.free)
+        # No number of failures may make a number that no clock can add.
+        return timedelta(seconds=min(2 ** min(over, 30), LONGEST_WAIT_S) if over else 0)
+
+
+PAIR_LIMIT = Limit(5, timedelta(hours=24))
+"""Of one account from one address. There is none of an account from everywhere, which would let anybody lock it."""
+
+ADDRESS_LIMIT = Limit(50, timedelta(hours=1))
+"""Of one address whatever the account; an office behind one address has people who mistype."""
+
+
+def address_prefix(address: str) -> str:
+    """Return what stands for a client: its IPv4 address, or the network that a provider gives one IPv6 customer."""
+    try:
+        read = ipaddress.ip_address(address)
+    except ValueError:
+        return "unknown"
+    if isinstance(read, ipaddress.IPv6Address):
+        return str(read.ipv4_mapped or ipaddress.ip_network((read.packed, 64), strict=False))
+    return str(read)

@@ -1,15 +1,14 @@
 """Founding workspaces and keeping the audit log."""
 
-import secrets
 import uuid
 from dataclasses import dataclass
 from typing import Any
 
-from argon2 import PasswordHasher
 from sqlalchemy import select
 
+from app.accounts import passwords
 from app.accounts.models import AuditEntry, Membership, User, Workspace
-from app.accounts.rules import LONGEST_NAME, is_email
+from app.accounts.rules import LONGEST_NAME, OWNER, is_email
 from app.core import clock
 from app.core.database import session
 from app.core.errors import Conflict, Unprocessable
@@ -17,7 +16,7 @@ from app.core.fields import normalize
 
 COMMAND_LINE = "command line"
 
-_hasher = PasswordHasher()
+MOST_LISTED = 1000
 
 
 class EmailTaken(Conflict):
@@ -25,6 +24,16 @@ class EmailTaken(Conflict):
 
     code = "email_taken"
     sentence = "There is a user with this e-mail address already."
+
+
+@dataclass(frozen=True, slots=True)
+class NewUser:
+    """Somebody who was just added; the password is shown only here."""
+
+    id: uuid.UUID
+    email: str
+    role: str
+    password: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,22 +48,41 @@ class FoundedWorkspace:
 
 def found_workspace(email: str, name: str, actor: str = COMMAND_LINE) -> FoundedWorkspace:
     """Create a workspace with its owner, who gets a random password."""
-    email, name = email.strip().lower(), normalize(name)
-    if not is_email(email):
-        raise Unprocessable("This is not an e-mail address.")
+    name = normalize(name)
     if not 1 <= len(name) <= LONGEST_NAME:
         raise Unprocessable(f"A name has 1 to {LONGEST_NAME} characters.")
-    if session().scalar(select(User.id).where(User.email == email)):
-        raise EmailTaken
-    now, password = clock.now(), secrets.token_urlsafe(12)
-    workspace = Workspace(id=uuid.uuid4(), name=name, created_at=now)
-    user = User(id=uuid.uuid4(), email=email, password_hash=_hasher.hash(password), created_at=now)
-    session().add_all([workspace, user])
+    workspace = Workspace(id=uuid.uuid4(), name=name, created_at=clock.now())
+    session().add(workspace)
     session().flush()
-    session().add(Membership(workspace_id=workspace.id, user_id=user.id, role="owner", created_at=now))
+    owner = add_user(workspace.id, email, OWNER)
     record_deed(workspace.id, actor, "workspace.created", str(workspace.id))
     session().flush()
-    return FoundedWorkspace(workspace.id, name, email, password)
+    return FoundedWorkspace(workspace.id, name, owner.email, owner.password)
+
+
+def add_user(workspace_id: uuid.UUID, email: str, role: str) -> NewUser:
+    """Add somebody who has not signed in anywhere yet; the caller writes it into the audit log."""
+    email = canonical_email(email)
+    if not is_email(email):
+        raise Unprocessable("This is not an e-mail address.")
+    if session().scalar(select(User.id).where(User.email == email)):
+        raise EmailTaken
+    now, password = clock.now(), passwords.make()
+    user = User(id=uuid.uuid4(), email=email, password_hash=passwords.keep(password), created_at=now)
+    session().add(user)
+    session().flush()
+    session().add(Membership(workspace_id=workspace_id, user_id=user.id, role=role, created_at=now))
+    return NewUser(user.id, email, role, password)
+
+
+def canonical_email(text: str) -> str:
+    """Return an e-mail address as it is stored and looked up."""
+    return text.strip().lower()
+
+
+def list_workspaces() -> list[Workspace]:
+    """Return the workspaces, oldest first."""
+    return list(session().scalars(select(Workspace).order_by(Workspace.created_at, Workspace.id).limit(MOST_LISTED)))
 
 
 def record_deed(workspace_id: uuid.UUID, actor: str, deed: str, subject: str, **details: Any) -> None:

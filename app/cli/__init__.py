@@ -2,13 +2,14 @@
 
 from flask import Flask
 
-from app.cli import consent, customers, interactions, products, sdk
+from app.cli import consent, customers, interactions, products, sdk, users
 
 
 def install(app: Flask) -> None:
     """Add our commands to the app's own."""
     for group in (
         products.workspace,
+        users.group,
         products.product,
         products.environment,
         products.key,

@@ -34,6 +34,15 @@ def create_workspace(email: str, name: str) -> Row:
     return {"workspaceId": founded.id, "name": founded.name, "email": founded.email, "password": founded.password}
 
 
+@command(workspace, "list")
+def list_workspaces() -> list[Row]:
+    """List workspaces, oldest first."""
+    return [
+        {"workspaceId": known.id, "name": known.name, "createdAt": known.created_at}
+        for known in accounts.list_workspaces()
+    ]
+
+
 @command(product, "create")
 @click.option("--workspace", "workspace_id", type=click.UUID, required=True)
 @click.option("--name", required=True)
@@ -41,6 +50,21 @@ def create_product(workspace_id: uuid.UUID, name: str) -> Row:
     """Add a product to a workspace."""
     made = service.create_product(workspace_id, name)
     return {"productId": made.id, "workspaceId": workspace_id, "name": made.name}
+
+
+@command(product, "list")
+@click.option("--workspace", "workspace_id", type=click.UUID)
+def list_products(workspace_id: uuid.UUID | None) -> list[Row]:
+    """List products, oldest first."""
+    return [
+        {
+            "productId": known.id,
+            "workspaceId": known.workspace_id,
+            "name": known.name,
+            "createdAt": known.created_at,
+        }
+        for known in service.list_products(workspace_id)
+    ]
 
 
 @product.command("delete")
@@ -71,6 +95,13 @@ def create_environment(
     """Add an environment to a product."""
     made = service.create_environment(product_id, name)
     return _set(made.id, mode, retention_days, evidence_retention_days)
+
+
+@command(environment, "list")
+@click.option("--product", "product_id", type=click.UUID)
+def list_environments(product_id: uuid.UUID | None) -> list[Row]:
+    """List environments with their settings, oldest first."""
+    return [_settings(known) for known in service.list_environments(product_id)]
 
 
 @command(environment, "set")
@@ -126,13 +157,17 @@ def _set(environment_id: uuid.UUID, mode: str | None, days: int | None, evidence
         retention_days=days,
         evidence_retention_days=evidence_days,
     )
+    return _settings(changed)
+
+
+def _settings(known: Environment) -> Row:
     return {
-        "environmentId": changed.id,
-        "productId": changed.product_id,
-        "name": changed.name,
-        "mode": changed.mode,
-        "retentionDays": changed.retention_days,
-        "evidenceRetentionDays": changed.evidence_retention_days,
+        "environmentId": known.id,
+        "productId": known.product_id,
+        "name": known.name,
+        "mode": known.mode,
+        "retentionDays": known.retention_days,
+        "evidenceRetentionDays": known.evidence_retention_days,
     }
 
 

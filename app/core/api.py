@@ -14,13 +14,14 @@ from flask_smorest import Blueprint as SmorestBlueprint
 from werkzeug.exceptions import HTTPException, RequestEntityTooLarge
 
 from app.core.database import transaction
-from app.core.decoder import BodyDecoder, PayloadGuard
+from app.core.decoder import BodyDecoder, PayloadGuard, no_payload_guard
 from app.core.doors import Door, Guard
 from app.core.encoder import body_encoder
 from app.core.errors import Refusal, Unauthorized
 from app.core.fields import Choice, Field, Flag, Instant, Integer, Number, Text
 from app.core.requests import JSON_HEADERS, refuse
 from app.core.schema import Many, One, Schema
+from config.settings import Settings
 
 AGENT_BODY_BYTES = 64 * 1024
 BATCH_BODY_BYTES = 1024 * 1024
@@ -43,9 +44,17 @@ class Blueprint(SmorestBlueprint):  # type: ignore[misc]
         self._prepare_doc_cbks.append(self._prepare_refusal_doc)
 
     def arguments(
-        self, schema: type[Schema], *, limit: int = AGENT_BODY_BYTES, invalid_status: int = 422
+        self,
+        schema: type[Schema],
+        *,
+        limit: int = AGENT_BODY_BYTES,
+        invalid_status: int = 422,
+        is_about_account: bool = False,
     ) -> Callable[..., Any]:
-        """Decode the body by a schema and pass it as the last argument; `invalid_status` answers a wrong value."""
+        """Decode the body by a schema and pass it as the last argument; `invalid_status` answers a wrong value.
+
+        A body about the caller's own account may name what no other body may, such as an e-mail address.
+        """
         decoder = BodyDecoder(schema(), invalid_status=invalid_status)
 
         def decorator(view: Callable[..., Any]) -> Callable[..., Any]:
@@ -53,7 +62,8 @@ class Blueprint(SmorestBlueprint):  # type: ignore[misc]
             def wrapper(*args: Any, **kwargs: Any) -> Any:
                 request.max_content_length = limit
                 payload_guard: PayloadGuard = current_app.extensions["payload_guard"]
-                return view(*args, decoder.decode(request.get_data(cache=False), payload_guard), **kwargs)
+                guard = no_payload_guard if is_about_account else payload_guard
+                return view(*args, decoder.decode(request.get_data(cache=False), guard), **kwargs)
 
             wrapper._apidoc = deepcopy(getattr(view, "_apidoc", {}))  # type: ignore[attr-defined]
             wrapper._apidoc["arguments"] = {"parameters": [{"in": "json", "required": True, "schema": schema}]}  # type: ignore[attr-defined]
@@ -183,10 +193,14 @@ class Api(SmorestApi):  # type: ignore[misc]
         assert isinstance(door.blueprint, Blueprint)
         door.blueprint.guard = door.guard
         if door.guard.credential:
-            self.spec.components.security_schemes.setdefault(
-                door.guard.name, {"type": "http", "scheme": "bearer", "description": door.guard.credential}
-            )
+            settings: Settings = self._app.extensions["settings"]
+            self.spec.components.security_schemes.setdefault(door.guard.name, door.guard.security_scheme(settings))
         self.register_blueprint(door.blueprint, url_prefix=door.prefix)
+        self._app.extensions.setdefault("doors", {})[door.blueprint.name] = door
+
+    def open_page(self, door: Door) -> None:
+        """Register a blueprint of pages, which the API description leaves out."""
+        self._app.register_blueprint(door.blueprint, url_prefix=door.prefix)
         self._app.extensions.setdefault("doors", {})[door.blueprint.name] = door
 
 

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 
 from flask import Blueprint
 
+from config.settings import Settings
+
 
 @dataclass(frozen=True, slots=True)
 class Guard:
@@ -13,6 +15,15 @@ class Guard:
     name: str
     admit: Callable[[], None]
     credential: str | None = None
+    cookie: Callable[[Settings], str] | None = None
+    """The name of the cookie that carries the credential; without one it is a Bearer token."""
+
+    def security_scheme(self, settings: Settings) -> dict[str, str]:
+        """Return how OpenAPI describes the credential."""
+        described = {"description": self.credential or ""}
+        if self.cookie is None:
+            return {"type": "http", "scheme": "bearer", **described}
+        return {"type": "apiKey", "in": "cookie", "name": self.cookie(settings), **described}
 
 
 @dataclass(frozen=True, slots=True)

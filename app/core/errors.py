@@ -31,7 +31,7 @@ class Refusal(Exception):
     status: ClassVar[int] = 500
     code: ClassVar[str] = "internal_error"
     sentence: ClassVar[str] = "Something went wrong on our side; the request id helps us to find it."
-    headers: ClassVar[Mapping[str, str]] = {}
+    headers: Mapping[str, str] = {}
 
     def __init__(
         self, sentence: str | None = None, *, code: str | None = None, problems: Sequence[Problem] = ()
@@ -113,6 +113,19 @@ class Unprocessable(Refusal):
     status = 422
     code = "invalid_value"
     sentence = "The body has a value that does not fit; errors says where and what fits."
+
+
+class TooManyRequests(Refusal):
+    """The caller has tried too often, and is told how long to wait."""
+
+    status = 429
+    code = "too_many_requests"
+    sentence = "That was tried too often; please wait for as long as Retry-After says."
+
+    def __init__(self, retry_after_s: int) -> None:
+        super().__init__()
+        self.retry_after_s = retry_after_s
+        self.headers = {"Retry-After": str(retry_after_s)}
 
 
 class Unavailable(Refusal):

@@ -34,6 +34,7 @@ class Job(StrEnum):
     ROLL_UP_DAYS = "summaries.roll_up_days"
     EXPIRE_FEEDBACK = "retention.expire_feedback"
     EXPIRE_ENRICHMENT = "retention.expire_enrichment"
+    EXPIRE_SIGN_INS = "retention.expire_sign_ins"
 
 
 QUEUES = {
@@ -42,6 +43,7 @@ QUEUES = {
     Job.ROLL_UP_DAYS: "upkeep",
     Job.EXPIRE_FEEDBACK: "upkeep",
     Job.EXPIRE_ENRICHMENT: "upkeep",
+    Job.EXPIRE_SIGN_INS: "upkeep",
 }
 """Upkeep takes long and may wait; what customers are waiting for has a queue of its own."""
 

@@ -15,6 +15,7 @@ import psycopg2
 from flask import Flask, Request, Response, g, request
 from sqlalchemy import exc
 from werkzeug.exceptions import HTTPException
+from werkzeug.middleware.proxy_fix import ProxyFix
 
 from app.core import json
 from app.core.doors import Door
@@ -77,6 +78,13 @@ def install_logging(level: str) -> None:
     logging.captureWarnings(True)
     # Without this, libraries that were set up before would write lines of their own shape.
     logging.getLogger("werkzeug").setLevel(logging.WARNING)
+
+
+def trust_proxies(app: Flask, number: int) -> None:
+    """Take a client's address from X-Forwarded-For, as the given number of proxies in front has written it."""
+    if number:
+        # Nothing else is taken from them: addresses of ours come from the settings.
+        app.wsgi_app = ProxyFix(app.wsgi_app, x_for=number, x_proto=0, x_host=0)  # type: ignore[method-assign]
 
 
 class Service(Flask):

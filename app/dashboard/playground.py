@@ -30,15 +30,19 @@ class NoPlayground(NotFound):
     sentence = "The playground needs a development copy that was started by bin/dev."
 
 
+def has_playground(settings: Settings) -> bool:
+    """Tell whether this is a development copy with a demo workspace."""
+    return settings.is_development and (settings.data_dir / CREDENTIALS).is_file()
+
+
 class Playground:
     """Plays the demo company."""
 
     def __init__(self, settings: Settings) -> None:
-        path = settings.data_dir / CREDENTIALS
-        if not settings.is_development or not path.is_file():
+        if not has_playground(settings):
             raise NoPlayground
         self._url = settings.feedback_url
-        self._credentials: dict[str, str] = json.loads(path.read_text())
+        self._credentials: dict[str, str] = json.loads((settings.data_dir / CREDENTIALS).read_text())
 
     @property
     def environment_id(self) -> uuid.UUID:

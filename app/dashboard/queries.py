@@ -1,6 +1,7 @@
-"""What is stored of an interaction, from every room that knows of it."""
+"""What is stored of a workspace and of an interaction, from every room that knows of it."""
 
 import uuid
+from dataclasses import dataclass
 from typing import Any
 
 from app.core.database import session
@@ -9,6 +10,8 @@ from app.interactions.models import Interaction, VisitSession
 from app.interactions.rules import PENDING_OPERATION, UNCLASSIFIED, UNKNOWN_SURFACE
 from app.interactions.service import find_interaction
 from app.outcomes.models import Review
+from app.products import service as products
+from app.products.models import Environment, Product
 from app.reports.models import Report
 
 Record = dict[str, Any]
@@ -26,6 +29,23 @@ class NoSuchInteraction(NotFound):
     """Nothing is stored under this id."""
 
     sentence = "There is no interaction with this id in this environment."
+
+
+@dataclass(frozen=True, slots=True)
+class ProductWithEnvironments:
+    """A product and its environments, oldest first."""
+
+    product: Product
+    environments: list[Environment]
+
+
+def workspace_products(workspace_id: uuid.UUID) -> list[ProductWithEnvironments]:
+    """Return the products of a workspace with their environments."""
+    environments = products.list_environments(workspace_id=workspace_id)
+    return [
+        ProductWithEnvironments(product, [one for one in environments if one.product_id == product.id])
+        for product in products.list_products(workspace_id)
+    ]
 
 
 def interaction_record(environment_id: uuid.UUID, interaction_id: uuid.UUID) -> Record:

@@ -2,23 +2,65 @@
 
 import uuid
 
-from flask import Blueprint, Response, current_app, render_template
+from flask import Blueprint, Response, current_app, redirect, request
+from werkzeug.wrappers import Response as AnyResponse
 
+from app.accounts import sessions
+from app.accounts.guards import current_login, current_session_token, take_session_back
+from app.accounts.sessions import WrongCredentials
+from app.accounts.throttle import TooManyAttempts
 from app.core import json
 from app.core.database import transaction
+from app.dashboard.entrance import is_signed_in, open_session, show_form
+from app.dashboard.pages import SIGN_IN, add_headers, protect, refuse_on_page, render
 from app.dashboard.playground import NoPlayground, Playground
-from app.dashboard.queries import NoSuchInteraction, interaction_record
+from app.dashboard.queries import NoSuchInteraction, interaction_record, workspace_products
+from app.dashboard.rules import MODES, local_path
 from config.settings import Settings
 
-blp = Blueprint("dashboard", __name__, template_folder="templates", static_folder="static", static_url_path="/static")
+entrance = Blueprint("dashboard", __name__, template_folder="templates", static_folder="static")
+pages = Blueprint("pages", __name__)
+playground = Blueprint("playground", __name__)
 
-# Everything a page needs comes from here; nothing it shows can be framed or run anything else.
-PAGE_HEADERS = {
-    "Content-Security-Policy": "default-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'",
-    "X-Content-Type-Options": "nosniff",
-    "Referrer-Policy": "same-origin",
-    "Cache-Control": "no-store",
-}
+protect(entrance)
+protect(pages)
+playground.after_request(add_headers)
+playground.register_error_handler(NoPlayground, refuse_on_page)
+
+
+@entrance.get(SIGN_IN)
+def sign_in_form() -> AnyResponse:
+    """Show where to sign in; who is signed in already goes on."""
+    wanted = local_path(request.args.get("next", ""))
+    return redirect(wanted, 303) if is_signed_in() else show_form(wanted)
+
+
+@entrance.post(SIGN_IN)
+def sign_in() -> AnyResponse:
+    """Sign in by form."""
+    wanted = local_path(request.form.get("next", ""))
+    try:
+        open_session()
+    except (WrongCredentials, TooManyAttempts) as refusal:
+        return show_form(wanted, refusal)
+    return redirect(wanted, 303)
+
+
+@pages.get("/")
+def home() -> Response:
+    """Show the workspace's products and environments."""
+    with transaction():
+        products = workspace_products(current_login().workspace_id)
+    return render("home.html", products=products, modes=MODES)
+
+
+@pages.post("/sign-out")
+def sign_out() -> AnyResponse:
+    """Sign out by form."""
+    with transaction():
+        sessions.revoke_session(current_session_token())
+        take_session_back()
+    return redirect(SIGN_IN, 303)
 
 
 def _playground() -> Playground:
@@ -30,29 +72,26 @@ def _answer(body: object) -> Response:
     return Response(json.dumps(body), mimetype="application/json", headers={"Cache-Control": "no-store"})
 
 
-@blp.get("/")
-def home() -> Response:
-    """Show the playground, or in production where to go."""
-    try:
-        _playground()
-    except NoPlayground:
-        return Response(render_template("home.html"), headers=PAGE_HEADERS)
-    return Response(render_template("playground.html"), headers=PAGE_HEADERS)
+@playground.get("")
+def loop() -> Response:
+    """Show the loop, step by step."""
+    _playground()
+    return render("playground.html")
 
 
-@blp.post("/playground/product")
+@playground.post("/product")
 def product_answers() -> Response:
     """Answer as the demo product."""
     return _answer(_playground().answer())
 
 
-@blp.post("/playground/telemetry/<uuid:interaction_id>")
+@playground.post("/telemetry/<uuid:interaction_id>")
 def backend_tells(interaction_id: uuid.UUID) -> Response:
     """Send the demo product's telemetry."""
     return _answer(_playground().tell(interaction_id))
 
 
-@blp.get("/playground/interactions/<uuid:interaction_id>")
+@playground.get("/interactions/<uuid:interaction_id>")
 def stored(interaction_id: uuid.UUID) -> Response:
     """Show what is stored of a demo interaction; null while nothing is."""
     environment_id = _playground().environment_id

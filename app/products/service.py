@@ -83,6 +83,26 @@ def set_environment(
     return environment
 
 
+def list_products(workspace_id: uuid.UUID | None = None) -> list[Product]:
+    """Return the products of a workspace, or of all, oldest first."""
+    statement = select(Product).order_by(Product.created_at, Product.id).limit(MOST_LISTED)
+    if workspace_id is not None:
+        statement = statement.where(Product.workspace_id == workspace_id)
+    return list(session().scalars(statement))
+
+
+def list_environments(
+    product_id: uuid.UUID | None = None, *, workspace_id: uuid.UUID | None = None
+) -> list[Environment]:
+    """Return the environments of a product, of a workspace, or of all, oldest first."""
+    statement = select(Environment).order_by(Environment.created_at, Environment.id).limit(MOST_LISTED)
+    if product_id is not None:
+        statement = statement.where(Environment.product_id == product_id)
+    if workspace_id is not None:
+        statement = statement.join(Product).where(Product.workspace_id == workspace_id)
+    return list(session().scalars(statement))
+
+
 def get_environment(environment_id: uuid.UUID) -> Environment:
     """Return an environment."""
     environment = session().get(Environment, environment_id)

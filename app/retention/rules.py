@@ -66,6 +66,21 @@ ENRICHMENT = (
     Rule("context_retrievals", ("product_id", "id"), "created_at", "a decision about it would have been made by now"),
 )
 
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """Rows of `table` that end by themselves, at their own `expires_at`, leave after it."""
+
+    table: str
+    key: str
+    why: str
+
+
+SIGN_INS = (
+    Ending("login_sessions", "id", "a session that has ended opens nothing; who signed in when is in the audit log"),
+    Ending("sign_in_throttles", "digest", "a counter that is forgotten counts from one again"),
+)
+
 ENVIRONMENT_TABLES = (
     "telemetry_inbox",
     "promotions",

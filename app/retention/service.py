@@ -12,7 +12,7 @@ from sqlalchemy import TextClause, func, select, text
 from app.core import clock
 from app.core.database import session, transaction
 from app.products.models import Environment
-from app.retention.rules import BITE, BUDGET_S, ENRICHMENT, FEEDBACK, Rule
+from app.retention.rules import BITE, BUDGET_S, ENRICHMENT, FEEDBACK, SIGN_INS, Ending, Rule
 
 logger = logging.getLogger(__name__)
 
@@ -114,3 +114,30 @@ def _delete(rule: Rule) -> TextClause:
         ){left}
         SELECT count(*) FROM gone
     """)
+
+
+def expire_sign_ins(budget_s: float = BUDGET_S) -> Purge:
+    """Remove login sessions and sign-in counters that have ended."""
+    return _run(_bites_of_ended(), budget_s)
+
+
+def _bites_of_ended() -> Iterator[int]:
+    for rule in SIGN_INS:
+        while (gone := _bite_of_ended(rule)) > 0:
+            yield gone
+
+
+def _bite_of_ended(rule: Ending) -> int:
+    """Remove one bite; rows that somebody is using right now are left for the next run."""
+    with transaction():
+        ended = text(f"""
+            WITH gone AS (
+                DELETE FROM {rule.table} WHERE {rule.key} IN (
+                    SELECT {rule.key} FROM {rule.table}
+                    WHERE expires_at <= :now ORDER BY expires_at LIMIT :bite FOR UPDATE SKIP LOCKED)
+                RETURNING 1
+            )
+            SELECT count(*) FROM gone
+        """)
+        removed: int = session().execute(ended, {"now": clock.now(), "bite": BITE}).scalar_one()
+        return removed

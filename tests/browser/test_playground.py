@@ -1,66 +1,16 @@
 """The playground in a real Chromium."""
 
 import json
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from selenium.webdriver import Chrome, ChromeOptions, ChromeService
-from selenium.webdriver.common.by import By
-from selenium.webdriver.support.wait import WebDriverWait
+from selenium.webdriver import Chrome
 
+from tests.browser.conftest import Page
 from tests.journeys.stack import Stack
 
 pytestmark = pytest.mark.browser
-
-FLAGS = (
-    "--headless",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-dev-shm-usage",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--no-first-run",
-    "--window-size=1100,900",
-)
-PATIENCE_S = 15
-
-
-class Page:
-    """One open page, in the words of its tests."""
-
-    def __init__(self, driver: Chrome) -> None:
-        self.driver = driver
-
-    def press(self, name: str) -> None:
-        self.driver.find_element(By.XPATH, f"//button[normalize-space()='{name}']").click()
-
-    def texts(self, selector: str) -> list[str]:
-        return [element.text for element in self.driver.find_elements(By.CSS_SELECTOR, selector)]
-
-    def wait_for(self, selector: str, text: str) -> None:
-        WebDriverWait(self.driver, PATIENCE_S).until(lambda _: any(text in shown for shown in self.texts(selector)))
-
-    def write(self, selector: str, text: str) -> None:
-        field = self.driver.find_element(By.CSS_SELECTOR, selector)
-        field.clear()
-        field.send_keys(text)
-
-
-@pytest.fixture(scope="session")
-def driver() -> Iterator[Chrome]:
-    chromium, chromedriver = shutil.which("chromium"), shutil.which("chromedriver")
-    if not chromium or not chromedriver:
-        pytest.skip("there is no Chromium with its driver on this machine")
-    options = ChromeOptions()
-    options.binary_location = chromium
-    for flag in FLAGS:
-        options.add_argument(flag)
-    opened = Chrome(options, ChromeService(chromedriver))
-    yield opened
-    opened.quit()
 
 
 @pytest.fixture
@@ -75,7 +25,7 @@ def demo(stack: Stack) -> Iterator[Stack]:
 
 @pytest.fixture
 def page(driver: Chrome, demo: Stack) -> Page:
-    driver.get(demo.url)
+    driver.get(demo.url + "/playground")
     return Page(driver)
 
 
@@ -106,7 +56,8 @@ def test_a_refused_review_shows_what_is_wrong(page: Page) -> None:
     assert "secret_detected" in page.texts("#review pre")[1]
 
 
-def test_without_a_demo_company_the_page_says_where_to_go(driver: Chrome, stack: Stack) -> None:
-    driver.get(stack.url)
-    assert Page(driver).texts("h1") == ["Did it work for the agents?"]
+def test_without_a_demo_company_the_page_says_what_it_needs(driver: Chrome, stack: Stack) -> None:
+    driver.get(stack.url + "/playground")
+    assert Page(driver).texts("h1") == ["That did not work"]
+    assert "bin/dev" in Page(driver).texts("main p")[0]
     assert "API" in Page(driver).texts("nav a")

@@ -28,6 +28,7 @@ def test_a_full_environment_is_read() -> None:
     assert settings.database_url == "postgresql+psycopg2://somebody@db.example/feedback"
     assert (settings.feedback_url, settings.app_url) == ("https://feedback.example", "https://feedback.example")
     assert len(settings.sealing_secrets) == 2
+    assert settings.trusted_proxies == 0
     assert not settings.is_development
 
 
@@ -75,6 +76,8 @@ def test_no_mistake_repeats_a_secret() -> None:
         ("AGENT_FEEDBACK_LOG_LEVEL", "CHATTY"),
         ("AGENT_FEEDBACK_ENV", "staging"),
         ("AGENT_FEEDBACK_POOL_SIZE", "many"),
+        ("AGENT_FEEDBACK_TRUSTED_PROXIES", "-1"),
+        ("AGENT_FEEDBACK_TRUSTED_PROXIES", "all"),
     ],
 )
 def test_a_value_that_cannot_be_used_is_named(name: str, value: str) -> None:

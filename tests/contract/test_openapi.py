@@ -25,6 +25,7 @@ DOCUMENTED = {
     "/.well-known/agent-feedback.json": {"get"},
     "/sdk/manifest.json": {"get"},
     "/sdk/{name}": {"get"},
+    "/api/session": {"get", "post", "delete"},
     "/healthz": {"get"},
     "/readyz": {"get"},
 }
@@ -59,3 +60,20 @@ def test_the_page_of_the_description_needs_no_internet(client: FlaskClient) -> N
     assert re.findall(r"""(?:src|href)=["'](?:https?:)?//""", page.text) == []
     with client.get("/docs/swagger-ui-bundle.js") as script:
         assert script.status_code == 200
+
+
+def test_each_credential_is_described_as_it_is_sent(client: FlaskClient) -> None:
+    described = client.get("/openapi.json").json
+    schemes = described["components"]["securitySchemes"]
+    sent = {name: (scheme["type"], scheme.get("in"), scheme.get("name")) for name, scheme in schemes.items()}
+    assert sent == {
+        "productKey": ("http", None, None),
+        "companyKey": ("http", None, None),
+        "requestHandle": ("http", None, None),
+        "capability": ("http", None, None),
+        "dashboardSession": ("apiKey", "cookie", "agent_feedback_session"),
+    }
+    session = described["paths"]["/api/session"]
+    assert session["get"]["security"] == session["delete"]["security"] == [{"dashboardSession": []}]
+    assert "security" not in session["post"]
+    assert {"401", "403", "429"} <= set(session["post"]["responses"])

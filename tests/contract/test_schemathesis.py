@@ -28,11 +28,12 @@ CHECKS = (
 REFUSES_BAD_BODIES = (*CHECKS, "negative_data_rejection")
 
 
-def ask(stack: Stack, paths: str, checks: tuple[str, ...], credential: str | None) -> None:
+def ask(stack: Stack, paths: str, checks: tuple[str, ...], credential: str | None, *options: str) -> None:
     command = [BIN / "schemathesis", "run", f"{stack.url}/openapi.json", "--url", stack.url]
     command += ["--checks", ",".join(checks), "--include-path-regex", paths, "--no-color"]
     command += ["--max-examples", str(EXAMPLES), "--seed", str(SEED), "--generation-database", "none"]
     command += ["--phases", "examples,coverage,fuzzing"]
+    command += options
     if credential:
         command += ["--header", f"Authorization: Bearer {credential}"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=240, check=False)
@@ -82,3 +83,14 @@ def test_answers_do_what_they_say(stack: Stack) -> None:
 
 def test_what_is_open_to_all_does_what_it_says(stack: Stack) -> None:
     ask(stack, "^/(sdk|healthz|readyz|.well-known)", REFUSES_BAD_BODIES, None)
+
+
+def test_signing_in_and_out_does_what_it_says(stack: Stack) -> None:
+    given = {"email": stack.company.email, "password": stack.company.password}
+    opened = [requests.post(f"{stack.url}/api/session", json=given, timeout=30).cookies for _ in range(2)]
+    # From an address of its own: it guesses until it is throttled.
+    from_elsewhere = ("--header", "X-Forwarded-For: 203.0.113.254")
+    ask(stack, "/api/session$", REFUSES_BAD_BODIES, None, "--include-method", "POST", *from_elsewhere)
+    for method, cookies in zip(("GET", "DELETE"), opened, strict=True):
+        cookie = ("--header", f"Cookie: agent_feedback_session={cookies['agent_feedback_session']}")
+        ask(stack, "/api/session$", CHECKS, None, "--include-method", method, *cookie, *from_elsewhere)

@@ -118,6 +118,8 @@ def _start(postgres: EmbeddedPostgres, valkey: EmbeddedValkey, log: Path, output
         "AGENT_FEEDBACK_PUBLIC_URL": url,
         "AGENT_FEEDBACK_HOST": "127.0.0.1",
         "AGENT_FEEDBACK_POOL_SIZE": "4",
+        # A test may come from an address of its own, so that being throttled there is nobody else's business.
+        "AGENT_FEEDBACK_TRUSTED_PROXIES": "1",
         "AGENT_FEEDBACK_LOG_LEVEL": "INFO",
         "AGENT_FEEDBACK_DATA_DIR": str(log.parent),
         "WEB_CONCURRENCY": "2",
@@ -136,14 +138,17 @@ def _start(postgres: EmbeddedPostgres, valkey: EmbeddedValkey, log: Path, output
 
 
 def _found(stack: Stack) -> Company:
-    workspace = stack.flask("workspace", "create", "--email", "owner@example.com", "--name", "Example")["workspaceId"]
-    product = stack.flask("product", "create", "--workspace", workspace, "--name", "Example")["productId"]
+    workspace = stack.flask("workspace", "create", "--email", "owner@example.com", "--name", "Example")
+    product = stack.flask("product", "create", "--workspace", workspace["workspaceId"], "--name", "Example")[
+        "productId"
+    ]
     environment_id = stack.flask("environment", "create", "--product", product, "--name", "production")["environmentId"]
     keys = [
         stack.flask("key", "create", "--environment", environment_id, "--kind", kind)["key"]
         for kind in ("product", "company")
     ]
-    return Company(workspace, product, environment_id, *keys)
+    login = (workspace["email"], workspace["password"])
+    return Company(workspace["workspaceId"], product, environment_id, keys[0], keys[1], *login)
 
 
 def _answers(url: str) -> bool:

@@ -82,6 +82,7 @@ def test_it_starts_says_what_a_newcomer_needs_and_ends_everything(tmp_path: Path
             assert text in said
         assert (data_dir / "credentials.json").stat().st_mode & 0o077 == 0
         assert send(found) == 202
+        _sign_in(found)
         _follow_the_advice(said, data_dir)
         started = psutil.Process(process.pid).children(recursive=True)
         assert {"postgres", "valkey-server"} <= {child.name() for child in started}
@@ -93,6 +94,15 @@ def test_it_starts_says_what_a_newcomer_needs_and_ends_everything(tmp_path: Path
         assert [child for child in started if child.is_running() and child.status() != psutil.STATUS_ZOMBIE] == []
     assert not (data_dir / "running.json").exists()
     _start_again(data_dir, found)
+
+
+def _sign_in(found: dict[str, Any]) -> None:
+    """Use the printed login, and look at the page that it opens and at the playground."""
+    with requests.Session() as browser:
+        answer = browser.post(found["baseUrl"] + "/api/session", json=found["dashboard"], timeout=20)
+        assert (answer.status_code, answer.json()["workspace"]["id"]) == (200, found["workspaceId"])
+        assert found["environmentId"] in browser.get(found["baseUrl"] + "/", timeout=10).text
+    assert "One loop, step by step" in requests.get(found["baseUrl"] + "/playground", timeout=10).text
 
 
 def _follow_the_advice(said: str, data_dir: Path) -> None:

@@ -171,7 +171,8 @@ def _welcome(credentials: dict[str, Any], data_dir: Path) -> str:
     return f"""
 Agent Feedback is running. Ctrl-C ends it.
 
-  playground    {credentials["baseUrl"]}/
+  dashboard     {credentials["baseUrl"]}/
+  playground    {credentials["baseUrl"]}/playground
   API           {credentials["baseUrl"]}/docs
   login         {credentials["dashboard"]["email"]} / {credentials["dashboard"]["password"]}
   product key   {credentials["productKey"]}

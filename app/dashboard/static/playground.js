@@ -12,6 +12,9 @@ async function call(method, url, { authorization, body } = {}) {
   return { status: response.status, answer: await response.json() };
 }
 
+// The review may be seen before the telemetry; until then nobody knows how the interaction was delivered.
+const isWhole = (record) => record?.classification === "confirmed" && record.surface !== "unknown";
+
 function show(step, parts, isDone = true) {
   const result = byId(step).querySelector(".result");
   result.replaceChildren(
@@ -56,11 +59,11 @@ const steps = {
 
   async stored() {
     let answer = null;
-    for (let tries = 0; tries < TRIES && answer?.classification !== "confirmed"; tries += 1) {
+    for (let tries = 0; tries < TRIES && !isWhole(answer); tries += 1) {
       if (tries) await new Promise((resolve) => setTimeout(resolve, WAIT_MS));
       ({ answer } = await call("GET", `/playground/interactions/${state.interactionId}`));
     }
-    const isDone = answer?.classification === "confirmed";
+    const isDone = isWhole(answer);
     show("stored", [["Record", answer ?? "nothing yet"]], isDone);
     byId("verdict").textContent = isDone ? "The interaction is confirmed." : "Not confirmed yet; is the worker running?";
     return isDone;

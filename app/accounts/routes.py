@@ -1,0 +1,54 @@
+"""Signing in over HTTP, for scripts; people have a page."""
+
+from typing import Any
+
+from app.accounts import sessions
+from app.accounts.guards import (
+    client_address,
+    current_login,
+    current_session_token,
+    give_session,
+    presented_token,
+    take_session_back,
+)
+from app.accounts.schemas import Credentials, CredentialsSchema, LoginSchema
+from app.accounts.sessions import Login
+from app.core.api import Blueprint
+
+sign_in = Blueprint("sign_in", __name__, description="Signing in to the dashboard.")
+login = Blueprint("login", __name__, description="Who is signed in to the dashboard.")
+
+
+@sign_in.post("/session")
+@sign_in.arguments(CredentialsSchema, is_about_account=True)
+@sign_in.response(200, LoginSchema, refusals=(401, 403, 429))
+def open_session(given: Credentials) -> dict[str, Any]:
+    """Sign in; the session's cookie comes with the answer.
+
+    A session that the request presents ends. Who has several workspaces signs in to the one that they joined first.
+    """
+    opened = sessions.sign_in(given.email, given.password, client_address(), presented_token())
+    give_session(opened.token)
+    return _shown(opened.login)
+
+
+@login.get("/session")
+@login.response(200, LoginSchema)
+def tell_session() -> dict[str, Any]:
+    """Tell who is signed in, and where."""
+    return _shown(current_login())
+
+
+@login.delete("/session")
+@login.response(204, refusals=(403,))
+def close_session() -> None:
+    """Sign out."""
+    sessions.revoke_session(current_session_token())
+    take_session_back()
+
+
+def _shown(known: Login) -> dict[str, Any]:
+    return {
+        "user": {"id": known.user_id, "email": known.email, "role": known.role},
+        "workspace": {"id": known.workspace_id, "name": known.workspace_name},
+    }

@@ -1,0 +1,80 @@
+"""Slowing down who guesses at passwords, without locking anybody else out.
+
+Attempts are counted for each pair of account and client address, and for each address. An account has no counter of
+its own: whoever could fill it from elsewhere could lock its owner out. An unknown e-mail address counts like a known
+one. The counters live in the database, so that they hold for all processes and need no broker.
+"""
+
+import hmac
+import math
+from datetime import datetime
+
+from flask import current_app
+from sqlalchemy import select
+from sqlalchemy.dialects.postgresql import insert
+
+from app.accounts.models import SignInThrottle
+from app.accounts.rules import ADDRESS_LIMIT, PAIR_LIMIT, Limit, address_prefix
+from app.core import clock
+from app.core.database import session, transaction
+from app.core.errors import TooManyRequests
+from config.settings import Settings
+
+
+class TooManyAttempts(TooManyRequests):
+    """This client has guessed too often; says nothing of whether there is such an account."""
+
+    code = "too_many_attempts"
+    sentence = "There were too many attempts to sign in; please wait for as long as Retry-After says."
+
+
+def count_attempt(email: str, address: str) -> None:
+    """Count an attempt before its password is looked at, or raise `TooManyAttempts`.
+
+    It counts as failed until it is forgiven, in a transaction of its own: simultaneous guesses see each other, and the
+    refusal that follows takes nothing back.
+    """
+    now, limits = clock.now(), _limits(email, address)
+    with transaction():
+        counters = _locked(limits, now)
+        waits_s = [(counter.free_at - now).total_seconds() for counter in counters if counter.free_at]
+        if max(waits_s, default=0) > 0:
+            raise TooManyAttempts(math.ceil(max(waits_s)))
+        for counter in counters:
+            limit = limits[counter.digest]
+            counter.failures = 1 if counter.expires_at <= now else counter.failures + 1
+            wait = limit.wait(counter.failures)
+            counter.free_at = now + wait if wait else None
+            counter.expires_at = now + limit.forgotten_after
+
+
+def forgive_attempt(email: str, address: str) -> None:
+    """Take an attempt back that was right: the pair starts anew.
+
+    The address loses only this attempt, or a guesser could clear it with an account of his own.
+    """
+    now, limits = clock.now(), _limits(email, address)
+    with transaction():
+        for counter in _locked(limits, now):
+            is_pair = limits[counter.digest] is PAIR_LIMIT
+            counter.failures = 0 if is_pair else max(0, counter.failures - 1)
+            counter.free_at = None
+
+
+def _locked(limits: dict[bytes, Limit], now: datetime) -> list[SignInThrottle]:
+    """Return the counters, made where they are missing, for this transaction alone; always in the same order."""
+    new = [{"digest": digest, "failures": 0, "expires_at": now} for digest in sorted(limits)]
+    session().execute(insert(SignInThrottle).values(new).on_conflict_do_nothing())
+    wanted = select(SignInThrottle).where(SignInThrottle.digest.in_(limits)).order_by(SignInThrottle.digest)
+    return list(session().scalars(wanted.with_for_update()))
+
+
+def _limits(email: str, address: str) -> dict[bytes, Limit]:
+    prefix = address_prefix(address)
+    return {_digest("pair", email, prefix): PAIR_LIMIT, _digest("address", prefix): ADDRESS_LIMIT}
+
+
+def _digest(*parts: str) -> bytes:
+    """Return what stands for somebody: keyed, so that the table does not tell who has an account here."""
+    settings: Settings = current_app.extensions["settings"]
+    return hmac.digest(settings.key_pepper.reveal().encode(), "\0".join(("sign-in", *parts)).encode(), "sha256")

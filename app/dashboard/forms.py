@@ -1,0 +1,104 @@
+"""The token in every form, which a page of another site cannot know.
+
+It is derived from what the browser presents in a cookie: the session's token or, before there is a session, a random
+value that is signed and short-lived. Written with what Flask brings: Flask-WTF ties its token to Flask's own cookie
+session, which this service does not have.
+"""
+
+import base64
+import hmac
+import secrets
+from datetime import timedelta
+from functools import partial
+
+from flask import Response, after_this_request, current_app, g, request
+from itsdangerous import BadSignature, TimestampSigner
+
+from app.accounts.guards import SAFE_METHODS, cookie_prefix
+from app.core import clock
+from app.core.api import AGENT_BODY_BYTES
+from app.core.errors import Forbidden
+from config.settings import Settings
+
+FIELD = "form_token"
+COOKIE = "agent_feedback_form"
+LIFETIME = timedelta(hours=1)
+"""Of a form that was opened before signing in; one of a session lives as long as the session."""
+
+
+class StaleForm(Forbidden):
+    """The form's token is missing, foreign or too old."""
+
+    code = "stale_form"
+    sentence = "This form is not valid any more. Please open its page again and repeat what you did."
+
+
+class _Signer(TimestampSigner):
+    """A signer by the one clock."""
+
+    def get_timestamp(self) -> int:
+        return int(clock.now().timestamp())
+
+
+def form_token() -> str:
+    """Return the token for the forms of the page that is being made."""
+    if "login" in g:
+        return _token(g.session_token)
+    # A value that the browser has stays, so that forms in two tabs do not end each other; its time begins anew.
+    value = _read_cookie() or secrets.token_urlsafe(32)
+    after_this_request(partial(_set_cookie, value))
+    return _token(value)
+
+
+def check_form() -> None:
+    """Raise `StaleForm` unless a request that changes something comes from a form that this browser was given."""
+    if request.method in SAFE_METHODS:
+        return
+    request.max_content_length = AGENT_BODY_BYTES
+    value = g.session_token if "login" in g else _read_cookie()
+    given = request.form.get(FIELD, "")
+    if value is None or not hmac.compare_digest(_token(value).encode(), given.encode()):
+        raise StaleForm
+
+
+def _token(value: str) -> str:
+    mac = hmac.digest(_secret(), f"form\0{value}".encode(), "sha256")
+    return base64.urlsafe_b64encode(mac).rstrip(b"=").decode()
+
+
+def _read_cookie() -> str | None:
+    try:
+        value = _signer().unsign(request.cookies.get(_cookie_name(), ""), max_age=int(LIFETIME.total_seconds()))
+    except BadSignature:
+        return None
+    return value.decode()
+
+
+def _set_cookie(value: str, response: Response) -> Response:
+    response.set_cookie(
+        _cookie_name(),
+        _signer().sign(value).decode(),
+        max_age=LIFETIME,
+        path="/",
+        secure=not _settings().is_development,
+        httponly=True,
+        samesite="Lax",
+    )
+    return response
+
+
+def _signer() -> _Signer:
+    return _Signer(_secret(), salt="form cookie")
+
+
+def _cookie_name() -> str:
+    return cookie_prefix(_settings()) + COOKIE
+
+
+def _secret() -> bytes:
+    return _settings().key_pepper.reveal().encode()
+
+
+def _settings() -> Settings:
+    settings: Settings = current_app.extensions["settings"]
+    return settings

@@ -1,0 +1,53 @@
+"""What the tests of signing in share."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from argon2 import PasswordHasher
+from flask import Flask
+
+from app import create_app
+from config.settings import Settings, Stage
+
+NOW = datetime(2026, 6, 1, 12, tzinfo=UTC)
+
+Wait = Callable[..., None]
+
+
+@pytest.fixture
+def wait(monkeypatch: pytest.MonkeyPatch) -> Wait:
+    """Stop the clock, and return what moves it on."""
+    moments = [NOW]
+    monkeypatch.setattr("app.core.clock.now", lambda: moments[-1])
+
+    def move(**by: float) -> None:
+        moments.append(moments[-1] + timedelta(**by))
+
+    return move
+
+
+@pytest.fixture
+def comparisons(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Return the hashes that argon2 is asked to compare with, as it is asked."""
+    asked: list[str] = []
+    verify = PasswordHasher.verify
+
+    def count(self: PasswordHasher, kept: str | bytes, password: str | bytes) -> bool:
+        asked.append(str(kept))
+        return verify(self, kept, password)
+
+    monkeypatch.setattr(PasswordHasher, "verify", count)
+    return asked
+
+
+@pytest.fixture
+def production(app: Flask, settings: Settings) -> Iterator[Flask]:
+    """The app as it is in production, behind a proxy, on the same database."""
+    url = "https://feedback.example"
+    made = create_app(
+        replace(settings, stage=Stage.PRODUCTION, feedback_url=url, app_url="https://app.example", trusted_proxies=1)
+    )
+    yield made
+    made.extensions["database"].dispose()

@@ -1,0 +1,66 @@
+"""The rules of accounts."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from app.accounts.rules import (
+    ADDRESS_LIMIT,
+    PAIR_LIMIT,
+    ROLES,
+    Limit,
+    address_prefix,
+    is_email,
+    may_change,
+    session_ends_at,
+)
+
+NOW = datetime(2026, 6, 1, 12, tzinfo=UTC)
+
+
+def test_owners_and_admins_change_things_and_members_only_look() -> None:
+    assert {role: may_change(role) for role in ROLES} == {"owner": True, "admin": True, "member": False}
+    assert not may_change("anybody")
+
+
+def test_a_session_ends_twelve_hours_after_it_was_last_used() -> None:
+    assert session_ends_at(NOW, NOW + timedelta(days=1)) == NOW + timedelta(days=1, hours=12)
+
+
+def test_no_session_lives_longer_than_thirty_days() -> None:
+    assert session_ends_at(NOW, NOW + timedelta(days=29, hours=23)) == NOW + timedelta(days=30)
+
+
+def test_the_first_attempts_are_free_and_every_further_one_waits_longer() -> None:
+    waits = [int(PAIR_LIMIT.wait(failures).total_seconds()) for failures in range(1, 20)]
+    assert waits[:9] == [0, 0, 0, 0, 0, 2, 4, 8, 16]
+    assert waits == sorted(waits)
+    assert waits[-1] == 15 * 60
+
+
+@pytest.mark.parametrize("limit", [PAIR_LIMIT, ADDRESS_LIMIT])
+def test_no_wait_is_endless_and_none_outlives_its_counter(limit: Limit) -> None:
+    assert limit.wait(1_000_000_000) == timedelta(minutes=15) < limit.forgotten_after
+
+
+@pytest.mark.parametrize(
+    ("address", "prefix"),
+    [
+        ("203.0.113.7", "203.0.113.7"),
+        ("2001:db8:1:2:3:4:5:6", "2001:db8:1:2::/64"),
+        ("2001:db8:1:2::1", "2001:db8:1:2::/64"),
+        ("::ffff:203.0.113.7", "203.0.113.7"),
+        ("", "unknown"),
+        ("203.0.113.7:5000", "unknown"),
+        ("<script>", "unknown"),
+    ],
+)
+def test_a_client_is_its_address_or_the_network_of_one_customer(address: str, prefix: str) -> None:
+    assert address_prefix(address) == prefix
+
+
+@pytest.mark.parametrize(
+    "text", ["", "nobody", "a@b", "a b@example.com", "a@example.com\n", "x" * 250 + "@example.com"]
+)
+def test_what_cannot_be_an_address_is_none(text: str) -> None:
+    assert not is_email(text)

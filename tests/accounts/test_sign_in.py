@@ -1,0 +1,228 @@
+"""Signing in and out over HTTP."""
+
+import json
+import logging
+from typing import Any
+
+import pytest
+from argon2 import PasswordHasher
+from flask import Flask
+from flask.testing import FlaskClient
+from sqlalchemy import select
+
+from app.accounts import passwords, users
+from app.accounts.models import AuditEntry, LoginSession
+from app.core.database import session, transaction
+from tests.factories import Company, sign_in
+
+PATH = "/api/session"
+
+
+def cookies(answer: Any) -> list[str]:
+    return [value for value in answer.headers.getlist("Set-Cookie") if "session" in value]
+
+
+def token_of(answer: Any) -> str:
+    return cookies(answer)[0].partition("=")[2].partition(";")[0]
+
+
+def deeds() -> list[str]:
+    with transaction():
+        entries = session().scalars(select(AuditEntry.deed).order_by(AuditEntry.id)).all()
+    return [deed for deed in entries if deed.startswith(("session", "password", "user"))]
+
+
+def test_whoever_has_the_password_signs_in_and_is_known_from_then_on(client: FlaskClient, company: Company) -> None:
+    answer = sign_in(client, company)
+    assert answer.status_code == 200
+    assert answer.headers["Cache-Control"] == "private, no-store"
+    assert answer.json == {
+        "user": {"id": answer.json["user"]["id"], "email": company.email, "role": "owner"},
+        "workspace": {"id": str(company.workspace_id), "name": "Example company"},
+    }
+    assert client.get(PATH).json == answer.json
+    assert client.get(PATH).headers["Cache-Control"] == "private, no-store"
+
+
+def test_an_address_is_the_same_in_any_case(client: FlaskClient, company: Company) -> None:
+    assert sign_in(client, company, json={"email": f" {company.email.upper()} "}).status_code == 200
+
+
+def test_who_is_not_signed_in_is_nobody(client: FlaskClient) -> None:
+    for answer in (client.get(PATH), client.delete(PATH)):
+        assert (answer.status_code, answer.json["code"]) == (401, "unauthorized")
+
+
+@pytest.mark.parametrize("cookie", ["", "nonsense", "A" * 43, "é" * 43, "A" * 3000])
+def test_a_made_up_cookie_opens_nothing(client: FlaskClient, company: Company, cookie: str) -> None:
+    client.set_cookie("agent_feedback_session", cookie)
+    assert client.get(PATH).status_code == 401
+
+
+def test_a_token_is_no_credential_in_a_header(client: FlaskClient, company: Company) -> None:
+    token = token_of(sign_in(client, company))
+    other = client.application.test_client()
+    for value in (token, company.product_key, company.company_key):
+        assert other.get(PATH, headers={"Authorization": f"Bearer {value}"}).status_code == 401
+
+
+def test_wrong_is_wrong_in_the_same_words_and_with_the_same_work(
+    client: FlaskClient, company: Company, comparisons: list[str]
+) -> None:
+    wrong = sign_in(client, company, json={"password": "not the password"})
+    assert len(comparisons) == 1
+    unknown = sign_in(client, company, json={"email": "nobody@example.com"})
+    assert len(comparisons) == 2
+    bodies = [{**answer.json, "requestId": None} for answer in (wrong, unknown)]
+    assert (wrong.status_code, unknown.status_code) == (401, 401)
+    assert bodies[0] == bodies[1]
+    assert {name for name, _ in wrong.headers} == {name for name, _ in unknown.headers}
+    assert cookies(wrong) == cookies(unknown) == []
+
+
+def test_what_stands_for_nobodys_password_costs_as_much_as_a_real_one() -> None:
+    assert not PasswordHasher().check_needs_rehash(passwords.NOBODYS_HASH)
+    assert not passwords.is_right(None, "anything")
+
+
+def test_somebody_without_a_workspace_is_refused_like_anybody(client: FlaskClient, company: Company) -> None:
+    with transaction():
+        for table in ("memberships", "login_sessions"):
+            session().connection().exec_driver_sql(f"DELETE FROM {table}")
+    answer = sign_in(client, company)
+    assert (answer.status_code, answer.json["code"]) == (401, "wrong_credentials")
+
+
+@pytest.mark.parametrize(
+    ("body", "status"),
+    [
+        ({"email": "a@example.com"}, 422),
+        ({"email": "a@example.com", "password": ""}, 422),
+        ({"email": "a@example.com", "password": "x" * 201}, 422),
+        ({"email": "a\0@example.com", "password": "x"}, 422),
+        ({"email": 1, "password": "x"}, 422),
+        ({"email": ["a@example.com"], "password": "x"}, 400),
+        ({"email": "a@example.com", "password": "x", "remember": True}, 400),
+    ],
+)
+def test_the_body_is_closed_and_may_name_an_email_address(client: FlaskClient, body: Any, status: int) -> None:
+    answer = client.post(PATH, json=body)
+    assert answer.status_code == status
+    assert answer.json["code"] != "forbidden_content"
+    assert "a@example" not in answer.text
+
+
+def test_signing_in_makes_a_fresh_token_and_ends_the_session_that_was_presented(
+    app: Flask, client: FlaskClient, company: Company
+) -> None:
+    planted = token_of(sign_in(app.test_client(), company))
+    client.set_cookie("agent_feedback_session", planted)
+    fresh = token_of(sign_in(client, company))
+    assert fresh != planted
+    attacker = app.test_client()
+    attacker.set_cookie("agent_feedback_session", planted)
+    assert attacker.get(PATH).status_code == 401
+    assert client.get(PATH).status_code == 200
+    assert deeds() == ["session.created", "session.revoked", "session.created"]
+
+
+def test_a_token_that_was_made_up_is_never_taken_over(client: FlaskClient, company: Company) -> None:
+    client.set_cookie("agent_feedback_session", "A" * 43)
+    assert token_of(sign_in(client, company)) != "A" * 43
+
+
+def test_signing_out_ends_the_session_on_the_server(app: Flask, client: FlaskClient, company: Company) -> None:
+    token = token_of(sign_in(client, company))
+    answer = client.delete(PATH)
+    assert (answer.status_code, answer.data) == (204, b"")
+    assert "Max-Age=0" in cookies(answer)[0]
+    thief = app.test_client()
+    thief.set_cookie("agent_feedback_session", token)
+    assert (thief.get(PATH).status_code, thief.delete(PATH).status_code) == (401, 401)
+    assert deeds() == ["session.created", "session.revoked"]
+
+
+def test_only_a_digest_is_stored(client: FlaskClient, company: Company) -> None:
+    token = token_of(sign_in(client, company))
+    assert len(token) == 43
+    with transaction():
+        stored = session().scalars(select(LoginSession)).one()
+        entries = session().scalars(select(AuditEntry)).all()
+    assert token.encode() not in stored.digest
+    assert len(stored.digest) == 32
+    written = " ".join(f"{entry.actor} {entry.subject} {json.dumps(entry.details)}" for entry in entries)
+    assert company.email not in written
+    assert token not in written
+
+
+def test_the_cookie_in_development(client: FlaskClient, company: Company) -> None:
+    cookie = cookies(sign_in(client, company))[0]
+    assert cookie.startswith("agent_feedback_session=")
+    attributes = set(cookie.split("; ")[1:])
+    assert {"HttpOnly", "SameSite=Lax", "Path=/", "Max-Age=2592000"} <= attributes
+    assert "Secure" not in attributes
+    assert not [one for one in attributes if one.startswith("Domain")]
+
+
+def test_the_cookie_in_production_is_for_this_host_over_https_alone(production: Flask, company: Company) -> None:
+    client = production.test_client()
+    answer = sign_in(client, company, base_url="https://feedback.example")
+    cookie = cookies(answer)[0]
+    assert cookie.startswith("__Host-agent_feedback_session=")
+    assert {"Secure", "HttpOnly", "SameSite=Lax", "Path=/"} <= set(cookie.split("; "))
+    assert "Domain" not in cookie
+    assert client.get(PATH, base_url="https://feedback.example").status_code == 200
+    neighbour = production.test_client()
+    neighbour.set_cookie("agent_feedback_session", token_of(answer), domain="feedback.example", secure=True)
+    assert neighbour.get(PATH, base_url="https://feedback.example").status_code == 401
+
+
+@pytest.mark.parametrize(
+    "origin",
+    ["https://evil.example", "null", "https://feedback.example.evil.example", "http://feedback.example", "x:["],
+)
+def test_pages_of_other_sites_neither_sign_in_nor_out(production: Flask, company: Company, origin: str) -> None:
+    client, base = production.test_client(), "https://feedback.example"
+    answer = sign_in(client, company, base_url=base, headers={"Origin": origin})
+    assert (answer.status_code, answer.json["code"]) == (403, "foreign_origin")
+    assert sign_in(client, company, base_url=base).status_code == 200
+    assert client.delete(PATH, base_url=base, headers={"Origin": origin}).status_code == 403
+    assert client.get(PATH, base_url=base, headers={"Origin": origin}).status_code == 200
+
+
+@pytest.mark.parametrize(
+    "origin", ["https://feedback.example", "https://app.example", "https://own.example", "https://APP.example:443"]
+)
+def test_our_own_pages_do(production: Flask, company: Company, origin: str) -> None:
+    client, base = production.test_client(), "https://own.example"
+    assert sign_in(client, company, base_url=base, headers={"Origin": origin}).status_code == 200
+    assert client.delete(PATH, base_url=base, headers={"Origin": origin}).status_code == 204
+
+
+def test_who_has_several_workspaces_signs_in_to_the_one_that_they_joined_first(
+    client: FlaskClient, company: Company
+) -> None:
+    with transaction():
+        statement = (
+            "WITH made AS (INSERT INTO workspaces VALUES (gen_random_uuid(), %s, now()) RETURNING id) "
+            "INSERT INTO memberships SELECT made.id, users.id, 'member', now() + %s::interval FROM made, users"
+        )
+        session().connection().exec_driver_sql(statement, ("Later", "1 day"))
+    assert sign_in(client, company).json["workspace"]["name"] == "Example company"
+    with transaction():
+        session().connection().exec_driver_sql(statement, ("Earlier", "-1 day"))
+    assert client.get(PATH).json["workspace"]["name"] == "Example company"
+    assert sign_in(client, company).json["workspace"]["name"] == "Earlier"
+
+
+def test_nothing_of_it_is_logged(
+    client: FlaskClient, company: Company, caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    token = token_of(sign_in(client, company))
+    sign_in(client, company, json={"password": "not the password"})
+    client.get(PATH)
+    with transaction():
+        password = users.change_password(company.email)
+    logged = caplog.text + capfd.readouterr().err
+    assert [text for text in (token, company.email, company.password, password, "not the pass") if text in logged] == []

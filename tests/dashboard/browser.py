@@ -1,0 +1,27 @@
+"""A browser without JavaScript, as far as forms go."""
+
+import re
+from html import unescape
+from typing import Any
+
+from flask.testing import FlaskClient
+from werkzeug.test import TestResponse
+
+from tests.factories import Company
+
+TOKEN = "form_token"
+
+
+def fields(page: TestResponse) -> dict[str, str]:
+    """Return the hidden fields of a page's form."""
+    return {
+        name: unescape(value)
+        for name, value in re.findall(r'<input type="hidden" name="(\w+)" value="([^"]*)">', page.text)
+    }
+
+
+def sign_in_by_form(client: FlaskClient, company: Company, path: str = "/sign-in", **changed: Any) -> TestResponse:
+    """Open the sign-in page and send its form."""
+    form = {**fields(client.get(path)), "email": company.email, "password": company.password}
+    sent = {name: value for name, value in {**form, **changed}.items() if value is not None}
+    return client.post("/sign-in", data=sent)

@@ -1,0 +1,124 @@
+"""What all pages have in common, and the first of them."""
+
+import json
+import re
+import uuid
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+
+from app.accounts import guards
+from app.accounts.guards import RoleTooSmall
+from app.accounts.rules import ROLES
+from app.accounts.sessions import Login
+from app.core.database import Database, session, transaction
+from app.core.errors import DatabaseAway
+from app.products import service as products
+from app.products.models import Product
+from app.products.rules import Mode
+from tests.factories import Company, found_company, sign_in
+
+
+def test_the_home_page_lists_the_workspaces_products_and_environments(client: FlaskClient, company: Company) -> None:
+    with transaction():
+        staging = products.create_environment(company.product_id, "staging <1>")
+        products.set_environment(staging.id, mode=Mode.ASK_ONCE, retention_days=30, evidence_retention_days=7)
+        empty = products.create_product(company.workspace_id, "Another product")
+    sign_in(client, company)
+    page = client.get("/").text
+    for told in (company.workspace_id, company.product_id, company.environment_id, staging.id, empty.id):
+        assert str(told) in page
+    for told in ("never_ask: nobody is asked", "ask_once: each customer once", "90 days", "30 days", "7 days"):
+        assert told in page
+    assert "staging &lt;1&gt;" in page
+    assert company.email in page
+    assert "No environment yet" in page
+
+
+def test_nothing_of_another_workspace_is_shown(client: FlaskClient, company: Company) -> None:
+    with transaction():
+        other = found_company()
+    sign_in(client, company)
+    page = client.get("/").text
+    for hidden in (other.workspace_id, other.product_id, other.environment_id, other.email):
+        assert str(hidden) not in page
+
+
+def test_an_empty_workspace_says_how_to_go_on(client: FlaskClient, company: Company) -> None:
+    with transaction():
+        session().delete(session().get_one(Product, company.product_id))
+    sign_in(client, company)
+    assert f"flask product create --workspace {company.workspace_id}" in client.get("/").text
+
+
+@pytest.mark.parametrize("path", ["/", "/sign-in", "/playground", "/sign-out", "/static/style.css"])
+@pytest.mark.parametrize("is_signed_in", [False, True])
+def test_every_answer_protects_its_reader(
+    client: FlaskClient, company: Company, path: str, *, is_signed_in: bool
+) -> None:
+    if is_signed_in:
+        sign_in(client, company)
+    with client.post(path) if path == "/sign-out" else client.get(path) as answer:
+        policy = answer.headers["Content-Security-Policy"]
+        assert "default-src 'self'" in policy
+        assert "frame-ancestors 'none'" in policy
+        assert "unsafe" not in policy
+        assert answer.headers["X-Content-Type-Options"] == "nosniff"
+        assert answer.headers["Referrer-Policy"] == "same-origin"
+        if not path.startswith("/static"):
+            assert "no-store" in answer.headers["Cache-Control"]
+
+
+def test_no_page_has_a_script_or_a_style_inside(client: FlaskClient, company: Company) -> None:
+    pages = [client.get("/sign-in").text]
+    sign_in(client, company)
+    pages.append(client.get("/").text)
+    for page in pages:
+        assert "<script" not in page
+        assert "style=" not in page
+        assert not re.search(r"\son\w+=", page)
+
+
+def refuse_to_run(*_: object) -> None:
+    raise DatabaseAway
+
+
+def test_a_database_that_is_away_is_told_on_a_page(client: FlaskClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Database, "run_hot", refuse_to_run)
+    client.set_cookie("agent_feedback_session", "A" * 43)
+    answer = client.get("/")
+    assert (answer.status_code, answer.mimetype, answer.headers["Retry-After"]) == (503, "text/html", "1")
+
+
+def test_the_playground_is_a_development_copys_own(client: FlaskClient, production: Flask) -> None:
+    for one in (client, production.test_client()):
+        answer = one.get("/playground")
+        assert (answer.status_code, answer.mimetype) == (404, "text/html")
+        assert "/playground" not in one.get("/sign-in").text
+
+
+def test_the_demo_copy_links_to_its_playground(
+    app: Flask, client: FlaskClient, company: Company, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    keys = {"environmentId": str(company.environment_id), "productKey": company.product_key}
+    (tmp_path / "credentials.json").write_text(json.dumps(keys))
+    monkeypatch.setitem(app.extensions, "settings", replace(app.extensions["settings"], data_dir=tmp_path))
+    assert client.get("/playground").status_code == 200
+    assert 'href="/playground"' in client.get("/sign-in").text
+
+
+@pytest.mark.parametrize("role", ROLES)
+def test_a_page_that_changes_something_asks_for_a_role(app: Flask, role: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    login = Login(uuid.uuid4(), uuid.uuid4(), "somebody@example.com", role, uuid.uuid4(), "Example")
+    monkeypatch.setattr(guards, "current_login", lambda: login)
+    if role == "member":
+        with pytest.raises(RoleTooSmall):
+            guards.require_role()
+    else:
+        guards.require_role()
+    guards.require_role(lambda known: known == role)
+    with pytest.raises(RoleTooSmall):
+        guards.require_role(lambda known: known != role)
