@@ -4,11 +4,12 @@ from app.consent.routes import capabilities, decisions, states
 from app.core.doors import Door
 from app.dashboard.routes import blp as dashboard
 from app.discovery.routes import sdk, well_known
+from app.evidence.routes import blp as evidence
 from app.health.routes import blp as health
 from app.outcomes.routes import blp as outcomes
 from app.reports.routes import blp as reports
 from app.telemetry.routes import blp as telemetry
-from app.tokens.guards import CAPABILITY, OPEN_TO_ALL, PRODUCT_KEY
+from app.tokens.guards import CAPABILITY, COMPANY_KEY, OPEN_TO_ALL, PRODUCT_KEY
 
 DOORS = (
     Door(outcomes, "/api/v2", CAPABILITY, is_open_to_browsers=True),
@@ -17,6 +18,7 @@ DOORS = (
     Door(decisions, "/api/v2/consent", CAPABILITY, is_open_to_browsers=True),
     Door(states, "/api/v2/consent", PRODUCT_KEY),
     Door(telemetry, "/api/v2/telemetry", PRODUCT_KEY),
+    Door(evidence, "/api/v1/evidence/http-requests", COMPANY_KEY),
     Door(well_known, "/.well-known", OPEN_TO_ALL, is_open_to_browsers=True),
     Door(sdk, "/sdk", OPEN_TO_ALL),
     Door(health, "/", OPEN_TO_ALL),

@@ -3,6 +3,7 @@
 from app.accounts import models as accounts
 from app.consent import models as consent
 from app.core.database import Base
+from app.evidence import models as evidence
 from app.interactions import models as interactions
 from app.outcomes import models as outcomes
 from app.products import models as products
@@ -10,6 +11,6 @@ from app.reports import models as reports
 from app.summaries import models as summaries
 from app.telemetry import models as telemetry
 
-ROOMS = (accounts, consent, interactions, outcomes, products, reports, summaries, telemetry)
+ROOMS = (accounts, consent, evidence, interactions, outcomes, products, reports, summaries, telemetry)
 
 METADATA = Base.metadata

@@ -62,6 +62,14 @@ class Allowlist:
     network_methods: Mapping[str, int]
     """Each with the version of the batch that may name it first."""
 
+    def of(self, version: int) -> "Allowlist":
+        """Return what a batch of this version may name."""
+        return Allowlist(
+            {token: agent for token, agent in self.agents.items() if agent.schema_version <= version},
+            {host: referrer for host, referrer in self.referrers.items() if referrer.schema_version <= version},
+            {method: first for method, first in self.network_methods.items() if first <= version},
+        )
+
 
 class _Day(fields.Field[date]):
     def _deserialize(self, value: Any, attr: str | None, data: Any, **_: Any) -> date:

@@ -23,4 +23,6 @@ TIMETABLE = (
     Entry("sweep promotions", Job.PROMOTE_INTERACTIONS, MINUTE, 50),
     Entry("roll up days", Job.ROLL_UP_DAYS, MINUTE, 50),
     Entry("expire feedback", Job.EXPIRE_FEEDBACK, HOUR, 50 * MINUTE),
+    Entry("roll up evidence", Job.ROLL_UP_EVIDENCE, MINUTE, 50),
+    Entry("expire evidence", Job.EXPIRE_EVIDENCE, HOUR, 50 * MINUTE),
 )

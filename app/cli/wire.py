@@ -7,6 +7,7 @@ from app.consent.schemas import DecisionSchema
 from app.core import protocol
 from app.core.fields import Choice, Flag, Instant, Integer, Number, Text
 from app.core.schema import Many, One, Schema, camel
+from app.evidence.schemas import EvidenceBatchSchema
 from app.outcomes.schemas import OutcomeSchema, ReviewSchema
 from app.reports.schemas import ReportSchema
 from app.telemetry.schemas import TelemetryBatchSchema
@@ -37,6 +38,7 @@ def wire_schemas() -> dict[str, Json]:
         "report": ReportSchema(),
         "decision": DecisionSchema(),
         "telemetry-batch": TelemetryBatchSchema(),
+        "evidence-batch": EvidenceBatchSchema(),
     }
     made = {name: _object(schema) for name, schema in shapes.items()}
     made["envelope"] = {"oneOf": [_variant(column) for column in _COLUMNS]}
@@ -58,7 +60,8 @@ def _field(field: Any) -> Json:
         return {"type": "array", **words, "items": _inner(field.inner)}
     if isinstance(field, One):
         return _object(field.inner)
-    return {"type": next(name for kind, name in _TYPES if isinstance(field, kind)), **words}
+    kind = next(name for kind, name in _TYPES if isinstance(field, kind))
+    return {"type": [kind, "null"] if field.allow_none else kind, **words}
 
 
 def _inner(inner: Any) -> Json:

@@ -33,6 +33,8 @@ class Job(StrEnum):
     PROMOTE_INTERACTIONS = "interactions.promote_waiting"
     ROLL_UP_DAYS = "summaries.roll_up_days"
     EXPIRE_FEEDBACK = "retention.expire_feedback"
+    ROLL_UP_EVIDENCE = "evidence.roll_up_days"
+    EXPIRE_EVIDENCE = "evidence.expire_events"
 
 
 QUEUES = {
@@ -40,6 +42,8 @@ QUEUES = {
     Job.PROMOTE_INTERACTIONS: "ingest",
     Job.ROLL_UP_DAYS: "upkeep",
     Job.EXPIRE_FEEDBACK: "upkeep",
+    Job.ROLL_UP_EVIDENCE: "upkeep",
+    Job.EXPIRE_EVIDENCE: "upkeep",
 }
 """Upkeep takes long and may wait; what customers are waiting for has a queue of its own."""
 

@@ -5,6 +5,7 @@ Every refusal is the same sentence, whether a key is unknown, wrong, expired or 
 
 import re
 import time
+import uuid
 from collections.abc import Sequence
 
 from flask import g, request
@@ -37,6 +38,12 @@ def current_token() -> str:
     """Return the text of that capability, for an answer that hands it back."""
     token: str = g.token
     return token
+
+
+def current_workspace_id() -> uuid.UUID:
+    """Return the workspace that the caller is signed in to."""
+    workspace_id: uuid.UUID = g.workspace_id
+    return workspace_id
 
 
 def _bearer() -> str:

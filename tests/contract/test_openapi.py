@@ -12,6 +12,7 @@ DOCUMENTED = {
     "/api/v2/consent/decisions": {"post"},
     "/api/v2/consent/state": {"post"},
     "/api/v2/telemetry/batches": {"post"},
+    "/api/v1/evidence/http-requests/batches": {"post"},
     "/.well-known/agent-feedback-v1.json": {"get"},
     "/.well-known/agent-feedback.json": {"get"},
     "/sdk/manifest.json": {"get"},

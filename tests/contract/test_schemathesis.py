@@ -59,5 +59,9 @@ def test_consent_does_what_it_says(stack: Stack) -> None:
     ask(stack, "/consent/state", REFUSES_BAD_BODIES, stack.company.product_key)
 
 
+def test_evidence_does_what_it_says(stack: Stack) -> None:
+    ask(stack, "/evidence/http-requests/batches", REFUSES_BAD_BODIES, stack.company.company_key)
+
+
 def test_what_is_open_to_all_does_what_it_says(stack: Stack) -> None:
     ask(stack, "^/(sdk|healthz|readyz|.well-known)", REFUSES_BAD_BODIES, None)
