@@ -59,9 +59,16 @@ def source_digest(key: bytes, kind: str, provider: str, source_id: str) -> bytes
     return hmac.digest(key, f"source\0{kind}\0{provider}\0{source_id}".encode(), "sha256")
 
 
-def event_digest(key: bytes, source: bytes, event_id: str) -> bytes:
-    """Return what stands for one event of a source, given the digest of the source."""
-    return hmac.digest(key, source + event_id.encode(), "sha256")
+def begin_event_digest(key: bytes, source: bytes) -> hmac.HMAC:
+    """Return what the digests of all events of a source begin with; beginning each anew takes twice as long."""
+    return hmac.new(key, source, "sha256")
+
+
+def event_digest(begun: hmac.HMAC, event_id: str) -> bytes:
+    """Return what stands for one event of a source."""
+    digest = begun.copy()
+    digest.update(event_id.encode())
+    return digest.digest()
 
 
 def first_day(today: date, retention_days: int) -> date:

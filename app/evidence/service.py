@@ -59,12 +59,12 @@ class _Row(msgspec.Struct, frozen=True, omit_defaults=True):
     observed_at: datetime
     method: str
     response_status: int
-    agent_token: str | None
-    actor_provider: str | None
-    fetch_class: str | None
-    network_method: str | None
-    referrer_host: str | None
-    referral_provider: str | None
+    agent_token: str | None = None
+    actor_provider: str | None = None
+    fetch_class: str | None = None
+    network_method: str | None = None
+    referrer_host: str | None = None
+    referral_provider: str | None = None
 
 
 _encoder = msgspec.json.Encoder()
@@ -101,8 +101,9 @@ def accept_batch(environment: CallingEnvironment, batch: EvidenceBatch) -> Recei
 def _rows(events: list[Event], key: bytes, source: bytes, allowlist: Allowlist) -> list[_Row]:
     """Return one row for each event; of a repeated one the first."""
     rows: dict[bytes, _Row] = {}
+    begun = rules.begin_event_digest(key, source)
     for event in events:
-        digest = rules.event_digest(key, source, event.event_id)
+        digest = rules.event_digest(begun, event.event_id)
         if digest in rows:
             continue
         agent = allowlist.agents[event.agent_token] if event.agent_token is not None else None

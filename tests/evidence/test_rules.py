@@ -1,5 +1,6 @@
 """The rules of evidence, without app or database."""
 
+import hmac
 import uuid
 from datetime import UTC, date, datetime, timedelta
 
@@ -51,8 +52,13 @@ def test_kind_provider_and_id_of_a_source_and_the_event_all_count() -> None:
     ]
     digests = {source, *(rules.source_digest(KEY, *other) for other in others)}
     assert len(digests) == 4
-    events = {rules.event_digest(KEY, one, name) for one in digests for name in ("event_0001", "event_0002")}
+    begun = [rules.begin_event_digest(KEY, one) for one in digests]
+    events = {rules.event_digest(one, name) for one in begun for name in ("event_0001", "event_0002")}
     assert len(events) == 8
+    assert rules.event_digest(begun[0], "event_0001") in events
+    assert rules.event_digest(rules.begin_event_digest(KEY, source), "event_0001") == hmac.digest(
+        KEY, source + b"event_0001", "sha256"
+    )
 
 
 def test_today_is_the_last_of_the_days_that_are_kept() -> None:
