@@ -56,7 +56,7 @@ def nothing() -> None:
 
 
 class Field(marshmallow.fields.Field[Any]):
-    """A field with structured faults; one that is not required may be left out, but only be null if it says so."""
+    """A field with structured faults; one that is not required may be left out, and be null only if it says so."""
 
     default_error_messages = {
         "required": [Fault("required", "This field is required.")],
@@ -65,11 +65,11 @@ class Field(marshmallow.fields.Field[Any]):
     takes: ClassVar[str] = "a value"
     is_scalar: ClassVar[bool] = True
 
-    def __init__(self, *, required: bool = False, nullable: bool = False, **kwargs: Any) -> None:
+    def __init__(self, *, required: bool = False, is_nullable: bool = False, **kwargs: Any) -> None:
         if not required:
             # A function, so that the API description does not offer null as a default.
             kwargs.setdefault("load_default", nothing)
-        super().__init__(required=required, allow_none=nullable, **kwargs)
+        super().__init__(required=required, allow_none=is_nullable, **kwargs)
 
     def deserialize(self, value: Any, attr: str | None = None, data: Any = None, **kwargs: Any) -> Any:
         """Refuse nested content before anything looks at the value."""

@@ -129,7 +129,7 @@ class EventSchema(Schema):
     )
     network_evidence = One(NetworkEvidenceSchema())
     referrer_host = Listed(
-        nullable=True, metadata={"description": "One exact hostname of the allowlist.", "example": "chatgpt.com"}
+        is_nullable=True, metadata={"description": "One exact hostname of the allowlist.", "example": "chatgpt.com"}
     )
 
 
