@@ -9,6 +9,8 @@ from app.dashboard.routes import entrance, pages, playground
 from app.discovery.routes import sdk, well_known
 from app.enrichment.guards import REQUEST_HANDLE
 from app.enrichment.routes import answering, asking, questions
+from app.evidence.routes import blp as evidence
+from app.evidence.routes import summaries
 from app.health.routes import blp as health
 from app.outcomes.routes import blp as outcomes
 from app.personalization.routes import blp as personalization
@@ -28,6 +30,8 @@ DOORS = (
     Door(answering, "/api/v2/enrichment", REQUEST_HANDLE),
     Door(context, "/api/v2", COMPANY_KEY),
     Door(personalization, "/api/v2/personalization", COMPANY_KEY),
+    Door(evidence, "/api/v1/evidence/http-requests", COMPANY_KEY),
+    Door(summaries, "/api/products", DASHBOARD_SESSION),
     Door(well_known, "/.well-known", OPEN_TO_ALL, is_open_to_browsers=True),
     Door(sdk, "/sdk", OPEN_TO_ALL),
     Door(health, "/", OPEN_TO_ALL),

@@ -6,6 +6,7 @@ from app.context import models as context
 from app.core.database import Base
 from app.customers import models as customers
 from app.enrichment import models as enrichment
+from app.evidence import models as evidence
 from app.interactions import models as interactions
 from app.outcomes import models as outcomes
 from app.personalization import models as personalization
@@ -20,6 +21,7 @@ ROOMS = (
     context,
     customers,
     enrichment,
+    evidence,
     interactions,
     outcomes,
     personalization,

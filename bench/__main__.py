@@ -6,6 +6,7 @@ import tempfile
 import time
 from pathlib import Path
 
+from bench import evidence
 from bench.load import Measured, request, send
 from bench.measure import bare_flask, cpu_s, raw_insert, raw_reviews, service_cpu_s
 from tests.factories import NOTE, event
@@ -25,13 +26,30 @@ def main() -> None:
     rounds = parser.parse_args().rounds
     with tempfile.TemporaryDirectory() as folder, running_stack(Path(folder)) as stack, bare_flask(stack) as bare:
         lines = [_round(stack, *bare) for _ in range(rounds)]
+        once = _growth(stack)
     print(f"\n{'':<58}{'limit':>12}{'measured':>12}{'ratio':>8}{'target':>8}")
     for entries in zip(*lines, strict=True):
-        name, limit, measured, ratio, unit, target = sorted(entries, key=lambda entry: entry[3])[rounds // 2]
-        print(f"{name:<58}{limit:>9.1f} {unit:<2}{measured:>9.1f} {unit:<2}{ratio:>8.2f}{target:>8}")
+        _print(sorted(entries, key=lambda entry: entry[3])[rounds // 2])
+    for entry in once:
+        _print(entry)
 
 
 Line = tuple[str, float, float, float, str, str]
+
+
+def _print(line: Line) -> None:
+    name, limit, measured, ratio, unit, target = line
+    print(f"{name:<58}{limit:>9.1f} {unit:<2}{measured:>9.1f} {unit:<2}{ratio:>8.2f}{target:>8}")
+
+
+def _growth(stack: Stack) -> list[Line]:
+    """Measure what must not become slower; once, for it takes minutes to fill the tables."""
+    purge = evidence.send_during_purge(stack)
+    summary = evidence.read(stack)
+    return [
+        _line("evidence summary, 10,000,000 events / 10,000", summary[0] * 1e3, summary[1] * 1e3, "us", "<=1.5"),
+        _line("evidence batch p50, during a purge / in peace", purge[0] * 1e3, purge[1] * 1e3, "us", "<=1.5"),
+    ]
 
 
 def _line(name: str, limit: float, measured: float, unit: str, target: str) -> Line:
@@ -51,6 +69,7 @@ def _round(stack: Stack, bare_url: str, bare_pid: int) -> list[Line]:
     raw_p50, raw_cpu = raw_reviews(stack, ONE_CLIENT)
     rows_s, row_cpu = raw_insert(stack, BATCHES * BATCH, writers=2)
     told, event_cpu = _telemetry(stack)
+    evidence_cpu = evidence.accept(stack, BATCHES, BATCH)[1]
     events_s = BATCHES * BATCH / told.seconds
     print(
         f"outcomes: {many.count / many.seconds:.0f} a second, bare {bare_many.count / bare_many.seconds:.0f}",
@@ -64,6 +83,7 @@ def _round(stack: Stack, bare_url: str, bare_pid: int) -> list[Line]:
         _line("outcome CPU, 16 clients / Flask endpoint + raw rows", bare_cpu + raw_cpu, outcome_cpu, "us", ""),
         _line("telemetry CPU an event, accepted and persisted / raw row", row_cpu, event_cpu, "us", "<=1.0"),
         _line("telemetry events a second over HTTP / raw rows, 2 writers", rows_s, events_s, "/s", ">=1.0"),
+        _line("evidence CPU an event / telemetry CPU an event", event_cpu, evidence_cpu, "us", "<=1.1"),
     ]
 
 

@@ -14,6 +14,8 @@ from typing import Any
 
 from marshmallow import EXCLUDE, Schema, ValidationError, fields, validate
 
+from config.allowlist import ALLOWLIST, Allowlist, BadAllowlist, read_allowlist
+
 DEVELOPMENT_PREFIX = "development-"
 """Secrets that `bin/dev` makes begin with this, so that production can refuse them."""
 
@@ -110,6 +112,8 @@ class Settings:
     """Connections in the pool of a process; as many as it has threads, each of which has a hot one besides."""
     trusted_proxies: int
     """How many proxies in front each add the address of their caller to X-Forwarded-For."""
+    allowlist: Allowlist
+    """What evidence may name; a file of the release, not of the environment."""
 
     @property
     def is_development(self) -> bool:
@@ -127,12 +131,16 @@ class Settings:
         else:
             mistakes = []
         mistakes += _unsafe(values)
+        try:
+            allowlist = read_allowlist(ALLOWLIST.read_text())
+        except BadAllowlist as error:
+            mistakes += [f"{ALLOWLIST.name}: {mistake}" for mistake in error.mistakes]
         if mistakes:
             raise BadSettings(sorted(mistakes))
-        return cls._of(values)
+        return cls._of(values, allowlist)
 
     @classmethod
-    def _of(cls, values: dict[str, Any]) -> "Settings":
+    def _of(cls, values: dict[str, Any], allowlist: Allowlist) -> "Settings":
         feedback_url = values["AGENT_FEEDBACK_PUBLIC_URL"].rstrip("/")
         return cls(
             stage=values["AGENT_FEEDBACK_ENV"],
@@ -147,6 +155,7 @@ class Settings:
             data_dir=Path(values["AGENT_FEEDBACK_DATA_DIR"]),
             pool_size=values["AGENT_FEEDBACK_POOL_SIZE"],
             trusted_proxies=values["AGENT_FEEDBACK_TRUSTED_PROXIES"],
+            allowlist=allowlist,
         )
 
 

@@ -86,3 +86,25 @@ def sign_in(client: FlaskClient, company: Company, **details: Any) -> TestRespon
 
 def send_review(client: FlaskClient, token: str, outcome: str = "success", note: str = NOTE) -> TestResponse:
     return client.post("/api/v2/outcomes", json={"outcome": outcome, "note": note}, headers=bearer(token))
+
+
+SOURCE = {"kind": "cdn_log", "provider": "example-cdn", "sourceId": "source_0001"}
+
+
+def observation(event_id: str | None = None, **details: Any) -> dict[str, Any]:
+    """Return an evidence event: the fetch of an agent, unless the details say otherwise."""
+    return {
+        "eventId": event_id or f"event_{uuid.uuid4().hex}",
+        "observedAt": datetime.now(UTC).isoformat(),
+        "method": "GET",
+        "responseStatus": 200,
+        **({} if {"agentToken", "referrerHost"} & set(details) else {"agentToken": "ChatGPT-User"}),
+        **details,
+    }
+
+
+def send_evidence(
+    client: FlaskClient, company: Company, *events: dict[str, Any], source: dict[str, str] | None = None
+) -> TestResponse:
+    body = {"schemaVersion": 1, "source": {**SOURCE, **(source or {})}, "events": list(events)}
+    return client.post("/api/v1/evidence/http-requests/batches", json=body, headers=bearer(company.company_key))

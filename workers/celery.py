@@ -87,6 +87,12 @@ app = Celery(
     "agent-feedback",
     broker=settings.broker_url,
     task_cls=ServiceTask,
-    include=["workers.telemetry", "workers.interactions", "workers.summaries", "workers.retention"],
+    include=[
+        "workers.telemetry",
+        "workers.interactions",
+        "workers.summaries",
+        "workers.retention",
+        "workers.evidence",
+    ],
 )
 app.conf.update(CONFIGURATION)

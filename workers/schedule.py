@@ -25,4 +25,6 @@ TIMETABLE = (
     Entry("expire enrichment", Job.EXPIRE_ENRICHMENT, 5 * MINUTE, 4 * MINUTE),
     Entry("expire feedback", Job.EXPIRE_FEEDBACK, HOUR, 50 * MINUTE),
     Entry("expire sign-ins", Job.EXPIRE_SIGN_INS, HOUR, 50 * MINUTE),
+    Entry("roll up evidence", Job.ROLL_UP_EVIDENCE, MINUTE, 50),
+    Entry("expire evidence", Job.EXPIRE_EVIDENCE, HOUR, 50 * MINUTE),
 )

@@ -9,6 +9,7 @@ from app.core import protocol
 from app.core.fields import Choice, Flag, Instant, Integer, Number, Text
 from app.core.schema import Many, One, Schema, camel
 from app.enrichment.schemas import AnswerSchema, ContextChoiceSchema, DefinitionSchema, NewRequestSchema
+from app.evidence.schemas import EvidenceBatchSchema
 from app.outcomes.schemas import OutcomeSchema, ReviewSchema
 from app.personalization.schemas import NewDecisionSchema, NewOutcomeSchema
 from app.reports.schemas import ReportSchema
@@ -47,6 +48,7 @@ def wire_schemas() -> dict[str, Json]:
         "context-query": ContextQuerySchema(),
         "personalization-decision": NewDecisionSchema(),
         "personalization-outcome": NewOutcomeSchema(),
+        "evidence-batch": EvidenceBatchSchema(),
     }
     made = {name: _object(schema) for name, schema in shapes.items()}
     made["envelope"] = {"oneOf": [_variant(column) for column in _COLUMNS]}
@@ -69,7 +71,8 @@ def _field(field: Any) -> Json:
         return {"type": kind, **words, "items": _inner(field.inner)}
     if isinstance(field, One):
         return _object(field.inner)
-    return {"type": next(name for kind, name in _TYPES if isinstance(field, kind)), **words}
+    kind = next(name for kind, name in _TYPES if isinstance(field, kind))
+    return {"type": [kind, "null"] if field.allow_none else kind, **words}
 
 
 def _inner(inner: Any) -> Json:

@@ -1,7 +1,8 @@
 """How an endpoint is written here: a blueprint whose decorators check, document and answer."""
 
 import functools
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
 from http import HTTPStatus
 from typing import Any
@@ -28,6 +29,9 @@ BATCH_BODY_BYTES = 1024 * 1024
 
 PRIVATE = "private, no-store"
 """Answers to a credential hold tokens, reviews and context; no cache may keep them."""
+
+
+_WHOLE_NUMBER = re.compile(r"-?[0-9]{1,9}\Z")
 
 
 def private_json(body: bytes, status: int) -> Response:
@@ -68,6 +72,22 @@ class Blueprint(SmorestBlueprint):  # type: ignore[misc]
             wrapper._apidoc = deepcopy(getattr(view, "_apidoc", {}))  # type: ignore[attr-defined]
             wrapper._apidoc["arguments"] = {"parameters": [{"in": "json", "required": True, "schema": schema}]}  # type: ignore[attr-defined]
             wrapper._apidoc["body_refusals"] = {400, 413, invalid_status}  # type: ignore[attr-defined]
+            return wrapper
+
+        return decorator
+
+    def question(self, schema: type[Schema]) -> Callable[..., Any]:
+        """Read the query string by a schema and pass it as the last argument."""
+        read = schema()
+
+        def decorator(view: Callable[..., Any]) -> Callable[..., Any]:
+            @functools.wraps(view)
+            def wrapper(*args: Any, **kwargs: Any) -> Any:
+                return view(*args, read.accept(_typed(read, request.args)), **kwargs)
+
+            wrapper._apidoc = deepcopy(getattr(view, "_apidoc", {}))  # type: ignore[attr-defined]
+            wrapper._apidoc["arguments"] = {"parameters": [{"in": "query", "schema": schema}]}  # type: ignore[attr-defined]
+            wrapper._apidoc["body_refusals"] = {400, 422}  # type: ignore[attr-defined]
             return wrapper
 
         return decorator
@@ -131,6 +151,14 @@ class Blueprint(SmorestBlueprint):  # type: ignore[misc]
         for status in sorted(refusals):
             doc.setdefault("responses", {}).setdefault(status, HTTPStatus(status).name)
         return doc
+
+
+def _typed(schema: Schema, arguments: Mapping[str, str]) -> dict[str, Any]:
+    """Return a query string with its whole numbers as numbers; of a repeated name the first value counts."""
+    whole = {field.data_key for field in schema.fields.values() if isinstance(field, Integer)}
+    return {
+        name: int(text) if name in whole and _WHOLE_NUMBER.match(text) else text for name, text in arguments.items()
+    }
 
 
 class ProblemSchema(marshmallow.Schema):

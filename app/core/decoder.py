@@ -78,6 +78,8 @@ def fast_struct(schema: Schema) -> type[msgspec.Struct]:
 
 def _member(name: str, field: marshmallow.fields.Field[Any]) -> Any:
     kind = _fast_type(field)
+    if field.allow_none:
+        kind = kind | None
     if field.required:
         return name, kind
     # A null stays for marshmallow to refuse, which is why the default's type is not part of the annotation.

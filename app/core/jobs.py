@@ -35,6 +35,8 @@ class Job(StrEnum):
     EXPIRE_FEEDBACK = "retention.expire_feedback"
     EXPIRE_ENRICHMENT = "retention.expire_enrichment"
     EXPIRE_SIGN_INS = "retention.expire_sign_ins"
+    ROLL_UP_EVIDENCE = "evidence.roll_up_days"
+    EXPIRE_EVIDENCE = "evidence.expire_events"
 
 
 QUEUES = {
@@ -44,6 +46,8 @@ QUEUES = {
     Job.EXPIRE_FEEDBACK: "upkeep",
     Job.EXPIRE_ENRICHMENT: "upkeep",
     Job.EXPIRE_SIGN_INS: "upkeep",
+    Job.ROLL_UP_EVIDENCE: "upkeep",
+    Job.EXPIRE_EVIDENCE: "upkeep",
 }
 """Upkeep takes long and may wait; what customers are waiting for has a queue of its own."""
 

@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
+from app.evidence.counts import note_changes
+
 
 class Leaves(StrEnum):
     """What is written in the statement that removes rows, from what it removed."""
@@ -16,6 +18,7 @@ class Leaves(StrEnum):
         INSERT INTO closed_requests (environment_id, interaction_id, closed_at)
         SELECT :environment_id, interaction_id, at FROM gone ON CONFLICT DO NOTHING
     """
+    FEWER_EVENTS = note_changes("gone", "-")
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +79,17 @@ class Ending:
     why: str
 
 
+EVIDENCE = (
+    Rule(
+        "evidence_events",
+        ("digest",),
+        "observed_at",
+        "evidence goes by when it was observed, and what is older does not come in either",
+        Leaves.FEWER_EVENTS,
+    ),
+)
+"""Of a retention of its own."""
+
 SIGN_INS = (
     Ending("login_sessions", "id", "a session that has ended opens nothing; who signed in when is in the audit log"),
     Ending("sign_in_throttles", "digest", "a counter that is forgotten counts from one again"),
@@ -92,6 +106,9 @@ ENVIRONMENT_TABLES = (
     "interaction_days",
     "enrichment_requests",
     "closed_requests",
+    "evidence_events",
+    "evidence_changes",
+    "evidence_days",
 )
 """Tables that lead with their environment and have no foreign key to it, in the order in which rows come into them."""
 

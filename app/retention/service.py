@@ -8,11 +8,12 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from sqlalchemy import TextClause, func, select, text
+from sqlalchemy.orm import Mapped
 
 from app.core import clock
 from app.core.database import session, transaction
 from app.products.models import Environment
-from app.retention.rules import BITE, BUDGET_S, ENRICHMENT, FEEDBACK, SIGN_INS, Ending, Rule
+from app.retention.rules import BITE, BUDGET_S, ENRICHMENT, EVIDENCE, FEEDBACK, SIGN_INS, Ending, Rule
 
 logger = logging.getLogger(__name__)
 
@@ -47,6 +48,11 @@ def expire_feedback(budget_s: float = BUDGET_S) -> Purge:
     return _run(_bites(FEEDBACK), budget_s)
 
 
+def expire_evidence(budget_s: float = BUDGET_S) -> Purge:
+    """Remove evidence past the retention of its environment."""
+    return _run(_bites(EVIDENCE, Environment.evidence_retention_days), budget_s)
+
+
 def expire_enrichment(budget_s: float = BUDGET_S) -> Purge:
     """Remove signals and requests past their end, retrievals past retention, and customers nobody names any more."""
     return _run(_bites_of_enrichment(), budget_s)
@@ -64,10 +70,10 @@ def _run(bites: Iterator[int], budget_s: float) -> Purge:
     return Purge(removed, is_complete=True)
 
 
-def _bites(rules: Sequence[Rule]) -> Iterator[int]:
+def _bites(rules: Sequence[Rule], retention: Mapped[int] = Environment.retention_days) -> Iterator[int]:
     """Take bite after bite, of every environment and rule, and yield how many rows each was."""
     with transaction():
-        environments = session().execute(select(Environment.id, Environment.retention_days)).all()
+        environments = session().execute(select(Environment.id, retention)).all()
     for environment_id, days in environments:
         for rule in rules:
             age = timedelta(0) if rule.is_own_end else timedelta(days=days)
@@ -110,7 +116,7 @@ def _delete(rule: Rule) -> TextClause:
             DELETE FROM {rule.table} WHERE environment_id = :environment_id AND ({key}) IN (
                 SELECT {key} FROM {rule.table}
                 WHERE environment_id = :environment_id AND {rule.clock} < :before ORDER BY {rule.clock} LIMIT :bite)
-            RETURNING {key}, {rule.clock} AS at
+            RETURNING *, {rule.clock} AS at
         ){left}
         SELECT count(*) FROM gone
     """)

@@ -21,6 +21,8 @@ DOCUMENTED = {
     "/api/v2/customer-context": {"post"},
     "/api/v2/personalization/decisions": {"post"},
     "/api/v2/personalization/outcomes": {"post"},
+    "/api/v1/evidence/http-requests/batches": {"post"},
+    "/api/products/{product_id}/evidence/http-requests/summary": {"get"},
     "/.well-known/agent-feedback-v1.json": {"get"},
     "/.well-known/agent-feedback.json": {"get"},
     "/sdk/manifest.json": {"get"},

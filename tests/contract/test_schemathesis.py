@@ -81,6 +81,10 @@ def test_answers_do_what_they_say(stack: Stack) -> None:
     ask(stack, "/enrichment/(requests/inspect|answers|consent/decisions)$", CHECKS, handle(asked))
 
 
+def test_evidence_does_what_it_says(stack: Stack) -> None:
+    ask(stack, "/evidence/http-requests/batches", REFUSES_BAD_BODIES, stack.company.company_key)
+
+
 def test_what_is_open_to_all_does_what_it_says(stack: Stack) -> None:
     ask(stack, "^/(sdk|healthz|readyz|.well-known)", REFUSES_BAD_BODIES, None)
 

@@ -16,7 +16,7 @@ from app.core import protocol
 from app.core.database import transaction
 from app.products.rules import Mode
 from tests.conversations import item
-from tests.factories import bearer, event, found_company, send_review
+from tests.factories import SOURCE, bearer, event, found_company, observation, send_review
 
 TOKEN = "afr2_" + "0" * 32 + ".payload." + "s" * 43
 ENDPOINT = "https://feedback.example.com"
@@ -67,6 +67,8 @@ def test_what_the_service_takes_and_gives_fits(client: FlaskClient) -> None:
     with transaction():
         company = found_company()
     check("telemetry-batch", {"events": [event(statusCode=200, durationMs=1.5)]})
+    evidence = [observation(referrerHost=None, agentToken="GPTBot"), observation(referrerHost="claude.ai")]
+    check("evidence-batch", {"schemaVersion": 1, "source": SOURCE, "events": evidence})
     check("outcome", {"outcome": "success", "note": "It worked as documented."})
     check("decision", {"decision": "approved"})
     field = {"label": "Pace", "type": "goal", "allowedValues": ["slow"], "operations": None}

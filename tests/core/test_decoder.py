@@ -10,11 +10,12 @@ from hypothesis import strategies as st
 
 from app.core.decoder import fast_struct
 from app.core.errors import BadRequest, Refusal, Unprocessable
-from app.core.schema import Schema
+from app.core.schema import One, Schema
+from app.evidence.schemas import EvidenceBatchSchema
 from app.outcomes.schemas import OutcomeSchema
 from app.telemetry.schemas import TelemetryBatchSchema
 
-SCHEMAS: list[Schema] = [OutcomeSchema(), TelemetryBatchSchema()]
+SCHEMAS: list[Schema] = [OutcomeSchema(), TelemetryBatchSchema(), EvidenceBatchSchema()]
 
 FULL_EVENT = {
     "interactionId": "9b2f6d0e-3c41-4d7a-8a55-0f6e2c1b7d90",
@@ -33,7 +34,29 @@ FULL_EVENT = {
 }
 
 
-VALID = {**FULL_EVENT, "outcome": "partial", "note": "It worked as documented."}
+FULL_EVIDENCE = {
+    "eventId": "event:2001-db8.7",
+    "observedAt": "2026-01-31T12:00:00.1234567+02:00",
+    "method": "GET",
+    "responseStatus": 304,
+    "agentToken": "Claude-User",
+    "networkEvidence": {"method": "published_ip_range"},
+    "referrerHost": None,
+}
+FULL_BATCH = {
+    "schemaVersion": 1,
+    "source": {"kind": "cdn_log", "provider": "example-cdn", "sourceId": "source_0001"},
+    "events": [FULL_EVIDENCE],
+}
+
+VALID = {
+    **FULL_EVENT,
+    **FULL_EVIDENCE,
+    **FULL_BATCH["source"],
+    "schemaVersion": 1,
+    "outcome": "partial",
+    "note": "It worked as documented.",
+}
 
 texts = st.one_of(
     st.text(max_size=20),
@@ -52,6 +75,11 @@ texts = st.one_of(
             "2026-01-31t12:00:00z",
             "9b2f6d0e-3c41-4d7a-8a55-0f6e2c1b7d90",
             "9B2F6D0E3C414D7A8A550F6E2C1B7D90",
+            "deadbeef:cafe",
+            "2001:db8::1",
+            "203.0.113.7",
+            "203.0.113.7:80",
+            "1700000000.123",
             "It worked as documented.",
             "It  worked as\u00a0documented. ",
         ]
@@ -66,8 +94,11 @@ def bodies(schema: Schema) -> st.SearchStrategy[Any]:
         members = {}
         for field in inner.fields.values():
             nested = getattr(field, "inner", None)
-            kind = st.lists(objects(nested), min_size=1, max_size=2) if nested else _likely(field)
-            members[field.data_key] = kind
+            if isinstance(field, One):
+                members[field.data_key] = st.one_of(objects(nested), st.none(), texts)
+            else:
+                kind = st.lists(objects(nested), min_size=1, max_size=2) if nested else _likely(field)
+                members[field.data_key] = kind
         required = {key: kind for key, kind in members.items() if _required(inner, key)}
         return st.fixed_dictionaries(required, optional={k: v for k, v in members.items() if k not in required})
 
@@ -103,11 +134,24 @@ def test_what_the_fast_decoder_accepts_marshmallow_accepts_with_equal_values(sch
     assert seen["accepted"] > 0
 
 
-@settings(max_examples=600, deadline=None)
-@given(st.sampled_from(sorted(FULL_EVENT)), values)
-def test_one_changed_value_is_judged_alike(field: str, value: Any) -> None:
-    schema = TelemetryBatchSchema()
-    body = {"events": [{**FULL_EVENT, field: value}]}
+one_changed = st.one_of(
+    st.builds(
+        lambda field, value: (TelemetryBatchSchema, {"events": [{**FULL_EVENT, field: value}]}),
+        st.sampled_from(sorted(FULL_EVENT)),
+        values,
+    ),
+    st.builds(
+        lambda field, value: (EvidenceBatchSchema, {**FULL_BATCH, "events": [{**FULL_EVIDENCE, field: value}]}),
+        st.sampled_from(sorted(FULL_EVIDENCE)),
+        values,
+    ),
+)
+
+
+@settings(max_examples=1200, deadline=None)
+@given(one_changed)
+def test_one_changed_value_is_judged_alike(changed: tuple[type[Schema], Any]) -> None:
+    schema, body = changed[0](), changed[1]
     try:
         quick = msgspec.json.Decoder(fast_struct(schema)).decode(json.dumps(body).encode())
     except (msgspec.MsgspecError, ValueError):
@@ -119,6 +163,7 @@ def test_a_usual_body_takes_the_fast_way() -> None:
     for schema, body in (
         (TelemetryBatchSchema(), {"events": [FULL_EVENT]}),
         (OutcomeSchema(), {"outcome": "success", "note": "It worked as documented."}),
+        (EvidenceBatchSchema(), FULL_BATCH),
     ):
         quick = msgspec.json.Decoder(fast_struct(schema)).decode(json.dumps(body).encode())
         assert msgspec.to_builtins(quick) == msgspec.to_builtins(schema.accept(body))

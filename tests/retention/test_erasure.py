@@ -9,6 +9,7 @@ from sqlalchemy import text
 
 from app.core.database import session, transaction
 from app.core.errors import NotFound
+from app.evidence import counts
 from app.interactions import service as interactions
 from app.models import METADATA
 from app.products import service as products
@@ -18,7 +19,7 @@ from app.retention.rules import ENVIRONMENT_TABLES, PRODUCT_TABLES
 from app.summaries import service as summaries
 from app.telemetry import persistence
 from tests.conversations import ADVERTISING, Talk, item
-from tests.factories import Company, bearer, event, found_company, send_events, send_review
+from tests.factories import Company, bearer, event, found_company, observation, send_events, send_evidence, send_review
 
 SUBJECT = "afsub1_" + "S" * 43
 TENANTS = {
@@ -40,6 +41,9 @@ def fill(client: FlaskClient, company: Company) -> None:
     persistence.persist_waiting()
     interactions.promote_waiting()
     summaries.roll_up_waiting()
+    send_evidence(client, company, observation())
+    counts.roll_up_waiting()
+    send_evidence(client, company, observation())
     send_events(client, company, event())
     assert send_review(client, company.capability(subject=SUBJECT, revision=1)).status_code == 200
     converse(Talk(client, company))

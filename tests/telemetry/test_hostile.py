@@ -1,4 +1,4 @@
-"""Hostile bodies, on both ingest endpoints."""
+"""Hostile bodies, on every ingest endpoint."""
 
 import json
 
@@ -39,6 +39,7 @@ def test_hostile_bodies_are_refused_and_never_break_anything(
     for path, token in (
         ("/api/v2/telemetry/batches", company.product_key),
         ("/api/v2/outcomes", company.capability()),
+        ("/api/v1/evidence/http-requests/batches", company.company_key),
     ):
         answer = client.post(path, data=body, headers=bearer(token))
         assert answer.status_code in (400, 413, 422)

@@ -1,0 +1,161 @@
+"""The summary of an environment's evidence."""
+
+import uuid
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import date, timedelta
+from typing import Any
+
+from sqlalchemy import select, text
+
+from app.core import clock
+from app.core.database import session
+from app.core.errors import NotFound
+from app.evidence import rules
+from app.evidence.counts import NAMES
+from app.products.models import Environment, Product
+
+# Day counts and what is not in them yet, added up in one statement: one moment, however many are at work. The name of
+# a list is that of the column it is made by.
+_COUNT = text(f"""
+    WITH counted AS (
+        SELECT day_on, {NAMES}, events FROM evidence_days
+        WHERE environment_id = :environment_id AND day_on BETWEEN :first_on AND :last_on
+        UNION ALL
+        SELECT day_on, {NAMES}, events FROM evidence_changes
+        WHERE environment_id = :environment_id AND day_on BETWEEN :first_on AND :last_on
+    )
+    SELECT CASE 0 WHEN GROUPING(day_on) THEN 'day_on' WHEN GROUPING(actor_provider) THEN 'actor_provider'
+               WHEN GROUPING(fetch_class) THEN 'fetch_class' WHEN GROUPING(network_method) THEN 'network_method'
+               WHEN GROUPING(referral_provider) THEN 'referral_provider'
+               WHEN GROUPING(source_kind) THEN 'source_kind' ELSE 'total' END AS list,
+           day_on, {NAMES}, coalesce(sum(events), 0) AS events,
+           coalesce(sum(events) FILTER (WHERE actor_provider <> ''), 0) AS fetches,
+           coalesce(sum(events) FILTER (WHERE referral_provider <> ''), 0) AS referrals
+    FROM counted
+    GROUP BY GROUPING SETS ((day_on), (actor_provider), (fetch_class), (network_method), (referral_provider),
+        (source_kind, source_provider), ())
+""")
+
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class ShownWindow:
+    """The days of a summary, and what limited them."""
+
+    days: int
+    requested_days: int
+    from_: date
+    to: date
+    retention_days: int
+
+
+@dataclass(frozen=True, slots=True)
+class Totals:
+    """How many events there are, and how many of them are fetches and referrals."""
+
+    events: int
+    fetches: int
+    referrals: int
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """How many events have a name."""
+
+    name: str
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class SourceCount:
+    """How many events came from sources of a kind and provider."""
+
+    kind: str
+    provider: str
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class DayCount:
+    """The fetches and referrals of a day."""
+
+    date: date
+    fetches: int
+    referrals: int
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """Counts of a window."""
+
+    product_id: uuid.UUID
+    environment_id: uuid.UUID
+    window: ShownWindow
+    totals: Totals
+    by_actor_provider: list[Count]
+    by_fetch_class: list[Count]
+    by_evidence_tier: list[Count]
+    by_referral_provider: list[Count]
+    by_source: list[SourceCount]
+    by_network_evidence_method: list[Count]
+    daily: list[DayCount]
+
+
+def summarize(workspace_id: uuid.UUID, product_id: uuid.UUID, environment_id: uuid.UUID, days: int) -> Summary:
+    """Count the evidence of an environment of this product of this workspace, or raise `NotFound`."""
+    kept = session().scalar(
+        select(Environment.evidence_retention_days)
+        .join(Product, Product.id == Environment.product_id)
+        .where(Environment.id == environment_id, Product.id == product_id, Product.workspace_id == workspace_id)
+    )
+    if kept is None:
+        raise NotFound("There is no such environment of this product.")
+    window = rules.window(clock.now(), days, kept)
+    limits = {"environment_id": environment_id, "first_on": window.first_on, "last_on": window.last_on}
+    rows = [dict(row) for row in session().execute(_COUNT, limits).mappings()]
+    totals = next(Totals(row["events"], row["fetches"], row["referrals"]) for row in rows if row["list"] == "total")
+    methods = _counts(rows, "network_method")
+    return Summary(
+        product_id=product_id,
+        environment_id=environment_id,
+        window=ShownWindow(window.days, days, window.first_on, window.last_on, kept),
+        totals=totals,
+        by_actor_provider=_counts(rows, "actor_provider"),
+        by_fetch_class=_counts(rows, "fetch_class"),
+        by_evidence_tier=_tiers(totals.fetches, sum(count.count for count in methods)),
+        by_referral_provider=_counts(rows, "referral_provider"),
+        by_source=_sources(rows),
+        by_network_evidence_method=methods,
+        daily=_daily(rows, window),
+    )
+
+
+def _counts(rows: list[Row], column: str) -> list[Count]:
+    found = [Count(row[column], row["events"]) for row in rows if row["list"] == column and row[column]]
+    return _ordered(found)
+
+
+def _ordered(counts: Iterable[Count]) -> list[Count]:
+    return sorted((one for one in counts if one.count), key=lambda one: (-one.count, one.name))
+
+
+def _tiers(fetches: int, attested: int) -> list[Count]:
+    """Split the fetches: network evidence comes beside an agent's token only, and is what attests."""
+    return _ordered([Count(rules.SOURCE_ATTESTED, attested), Count(rules.CLAIMED, fetches - attested)])
+
+
+def _sources(rows: list[Row]) -> list[SourceCount]:
+    found = [
+        SourceCount(row["source_kind"], row["source_provider"], row["events"])
+        for row in rows
+        if row["list"] == "source_kind" and row["events"]
+    ]
+    return sorted(found, key=lambda one: (-one.count, one.kind, one.provider))
+
+
+def _daily(rows: list[Row], window: rules.Window) -> list[DayCount]:
+    found = {row["day_on"]: DayCount(row["day_on"], row["fetches"], row["referrals"]) for row in rows if row["day_on"]}
+    days = (window.first_on + timedelta(days=number) for number in range(window.days))
+    return [found.get(day, DayCount(day, 0, 0)) for day in days]

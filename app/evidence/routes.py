@@ -1,0 +1,45 @@
+"""Evidence over HTTP."""
+
+import uuid
+
+from app.accounts.guards import current_login
+from app.core.api import BATCH_BODY_BYTES, Blueprint
+from app.evidence import queries, service
+from app.evidence.queries import Summary
+from app.evidence.schemas import (
+    EvidenceBatch,
+    EvidenceBatchSchema,
+    EvidenceReceiptSchema,
+    SummaryQuestion,
+    SummaryQuestionSchema,
+    SummarySchema,
+)
+from app.evidence.service import Receipt
+from app.tokens.guards import current_environment
+
+blp = Blueprint("evidence", __name__, description="Requests of agents and assistants, sent by the company's exporter.")
+summaries = Blueprint("evidence_summaries", __name__, description="Counts of that evidence, for the dashboard.")
+
+
+@blp.post("/batches")
+@blp.arguments(EvidenceBatchSchema, limit=BATCH_BODY_BYTES)
+@blp.response(200, EvidenceReceiptSchema)
+def accept_batch(batch: EvidenceBatch) -> Receipt:
+    """Accept an evidence batch.
+
+    All events are stored before the answer or none is. An event is known by its source and id; sending it again changes
+    nothing, so a batch may be retried at any time.
+    """
+    return service.accept_batch(current_environment(), batch)
+
+
+@summaries.get("/<uuid:product_id>/evidence/http-requests/summary")
+@summaries.question(SummaryQuestionSchema)
+@summaries.response(200, SummarySchema, refusals=(404,))
+def summarize(asked: SummaryQuestion, product_id: uuid.UUID) -> Summary:
+    """Count the evidence of an environment.
+
+    Whole UTC days ending today, no more than the environment keeps; exact at the moment of the answer.
+    """
+    workspace_id = current_login().workspace_id
+    return queries.summarize(workspace_id, product_id, uuid.UUID(asked.environment_id), asked.days)

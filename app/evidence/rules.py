@@ -1,0 +1,77 @@
+"""What evidence may say, how its ids are hidden, and which days count."""
+
+import hmac
+import ipaddress
+import re
+import uuid
+from datetime import date, datetime, timedelta
+from typing import NamedTuple
+
+SCHEMA_VERSION = 1
+SOURCE_KINDS = ("cdn_log", "edge_worker", "load_balancer_log", "server_log", "application")
+METHODS = ("GET", "HEAD")
+MOST_EVENTS = 500
+FARTHEST_AHEAD = timedelta(minutes=5)
+"""Clocks differ; what claims to come from later than this is a mistake."""
+
+PROVIDER_PATTERN = "^[a-z0-9][a-z0-9_.-]{0,63}$"
+ID_PATTERN = "^[A-Za-z0-9_.:-]{8,128}$"
+SHORTEST_ID, LONGEST_ID = 8, 128
+
+CLAIMED = "claimed"
+"""The source named the agent; anybody can pretend to be one."""
+SOURCE_ATTESTED = "source_attested"
+"""The source also says how it recognised the agent; nobody else has checked that."""
+
+WINDOW_DAYS = range(1, 366)
+DEFAULT_WINDOW_DAYS = 30
+
+# An IPv4 address in any spelling, with or without a port; the standard library knows only the proper ones.
+_DOTTED = re.compile(r"[0-9]{1,3}(\.[0-9]{1,3}){3}(:[0-9]{1,5})?\Z")
+
+
+class Window(NamedTuple):
+    """The days of a summary, both ends included."""
+
+    days: int
+    first_on: date
+    last_on: date
+
+
+def is_address(text: str) -> bool:
+    """Tell whether an id is an IP address."""
+    if _DOTTED.match(text):
+        return True
+    try:
+        ipaddress.ip_address(text)
+    except ValueError:
+        return False
+    return True
+
+
+def id_key(pepper: bytes, environment_id: uuid.UUID) -> bytes:
+    """Return the key under which the ids of one environment are hidden."""
+    return hmac.digest(pepper, b"evidence-ids:" + environment_id.bytes, "sha256")
+
+
+def source_digest(key: bytes, kind: str, provider: str, source_id: str) -> bytes:
+    """Return what stands for a source; none of its parts can hold the character between them."""
+    return hmac.digest(key, f"source\0{kind}\0{provider}\0{source_id}".encode(), "sha256")
+
+
+def begin_event_digest(key: bytes, source: bytes) -> hmac.HMAC:
+    """Return what the digests of all events of a source begin with; beginning each anew takes twice as long."""
+    return hmac.new(key, source, "sha256")
+
+
+def event_digest(begun: hmac.HMAC, event_id: str) -> bytes:
+    """Return what stands for one event of a source."""
+    digest = begun.copy()
+    digest.update(event_id.encode())
+    return digest.digest()
+
+
+def window(now: datetime, asked_days: int, retention_days: int) -> Window:
+    """Return the days of a summary: whole UTC days ending today, each of which is kept from its beginning on."""
+    days, today = min(asked_days, retention_days), now.date()
+    return Window(days, today - timedelta(days=days - 1), today)

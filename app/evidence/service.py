@@ -1,0 +1,150 @@
+"""Accepting evidence."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+import msgspec
+from flask import current_app
+
+from app.core import clock
+from app.core.database import HotStatement
+from app.core.errors import Problem, Unauthorized, Unprocessable
+from app.evidence import rules
+from app.evidence.counts import note_changes
+from app.evidence.schemas import Event, EvidenceBatch
+from app.products.known_keys import CallingEnvironment
+from config.allowlist import Allowlist
+from config.settings import Settings
+
+TOKEN_NOT_ALLOWED = "token_not_allowed"
+HOST_NOT_ALLOWED = "host_not_allowed"
+
+LONG_EXPIRED = datetime(1970, 1, 1, tzinfo=UTC)
+"""What claims to be older is as old as this, so that every offset can be resolved; none of it is kept."""
+
+# One statement: the events, in the order of their digests so that two senders never wait for each other in a circle,
+# and the changes of the counts. Without the environment there is no row.
+_ADD = HotStatement(
+    "add_evidence",
+    ["uuid", "timestamptz", "bytea", "text", "text", "json"],
+    f"""
+    WITH environment AS (
+        SELECT id, $2 - make_interval(days => evidence_retention_days) AS kept_since
+        FROM environments WHERE id = $1
+    ), sent AS (
+        SELECT * FROM json_to_recordset($6) AS e (
+            digest text, observed_at timestamptz, method text, response_status smallint, agent_token text,
+            actor_provider text, fetch_class text, network_method text, referrer_host text, referral_provider text)
+    ), added AS (
+        INSERT INTO evidence_events (
+            environment_id, digest, source_digest, source_kind, source_provider, observed_at, method, response_status,
+            agent_token, actor_provider, fetch_class, network_method, referrer_host, referral_provider)
+        SELECT e.id, decode(s.digest, 'base64'), $3, $4, $5, s.observed_at, s.method, s.response_status,
+            s.agent_token, s.actor_provider, s.fetch_class, s.network_method, s.referrer_host, s.referral_provider
+        FROM environment e JOIN sent s ON s.observed_at >= e.kept_since ORDER BY 2
+        ON CONFLICT (environment_id, digest) DO NOTHING
+        RETURNING environment_id, observed_at, source_kind, source_provider, actor_provider, fetch_class,
+            network_method, referral_provider
+    ), noted AS ({note_changes("added")})
+    SELECT (SELECT count(*) FROM added), (SELECT count(*) FROM sent WHERE observed_at < kept_since) FROM environment
+    """,
+)
+
+
+class _Row(msgspec.Struct, frozen=True, omit_defaults=True):
+    """An event as it goes to the database."""
+
+    digest: bytes
+    observed_at: datetime
+    method: str
+    response_status: int
+    agent_token: str | None = None
+    actor_provider: str | None = None
+    fetch_class: str | None = None
+    network_method: str | None = None
+    referrer_host: str | None = None
+    referral_provider: str | None = None
+
+
+_encoder = msgspec.json.Encoder()
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """What became of a batch."""
+
+    accepted: int
+    duplicates: int
+    expired: int
+
+
+def accept_batch(environment: CallingEnvironment, batch: EvidenceBatch) -> Receipt:
+    """Store what is new of a batch and within the environment's retention; the first content of an event stays."""
+    settings: Settings = current_app.extensions["settings"]
+    now = clock.now()
+    if problems := list(_problems(batch, settings.allowlist, now)):
+        refused = next((one.code for one in problems if one.code in (TOKEN_NOT_ALLOWED, HOST_NOT_ALLOWED)), None)
+        raise Unprocessable(code=refused, problems=problems)
+    source = batch.source
+    key = rules.id_key(settings.key_pepper.reveal().encode(), environment.id)
+    digest = rules.source_digest(key, source.kind, source.provider, source.source_id)
+    events = _encoder.encode(_rows(batch.events, key, digest, settings.allowlist)).decode()
+    rows = _ADD.run(environment.id, now, digest, source.kind, source.provider, events)
+    if not rows:
+        # It was removed within the second for which its keys are still known.
+        raise Unauthorized
+    accepted, expired = rows[0]
+    return Receipt(accepted, len(batch.events) - accepted - expired, expired)
+
+
+def _rows(events: list[Event], key: bytes, source: bytes, allowlist: Allowlist) -> list[_Row]:
+    """Return one row for each event; of a repeated one the first."""
+    rows: dict[bytes, _Row] = {}
+    begun = rules.begin_event_digest(key, source)
+    for event in events:
+        digest = rules.event_digest(begun, event.event_id)
+        if digest in rows:
+            continue
+        agent = allowlist.agents[event.agent_token] if event.agent_token is not None else None
+        referrer = allowlist.referrers[event.referrer_host] if event.referrer_host is not None else None
+        rows[digest] = _Row(
+            digest,
+            max(event.observed_at, LONG_EXPIRED).astimezone(UTC),
+            event.method,
+            event.response_status,
+            event.agent_token,
+            agent.provider if agent else None,
+            agent.fetch_class if agent else None,
+            event.network_evidence.method if event.network_evidence else None,
+            event.referrer_host,
+            referrer.provider if referrer else None,
+        )
+    return list(rows.values())
+
+
+def _problems(batch: EvidenceBatch, allowlist: Allowlist, now: datetime) -> Iterator[Problem]:
+    """Say what is wrong beyond the schema."""
+    known, latest = allowlist.of(batch.schema_version), now + rules.FARTHEST_AHEAD
+    for index, event in enumerate(batch.events):
+        yield from _problems_of(event, f"/events/{index}", known, latest)
+
+
+def _problems_of(event: Event, place: str, known: Allowlist, latest: datetime) -> Iterator[Problem]:
+    token, host, evidence = event.agent_token, event.referrer_host, event.network_evidence
+    if token is None and host is None:
+        yield Problem(place, "required", "An event needs an agentToken, a referrerHost, or both.")
+    if token is not None and token not in known.agents:
+        limits = {"allowed": list(known.agents)}
+        yield Problem(f"{place}/agentToken", TOKEN_NOT_ALLOWED, "This agent token is not on the allowlist.", limits)
+    if host is not None and host not in known.referrers:
+        limits = {"allowed": list(known.referrers)}
+        yield Problem(f"{place}/referrerHost", HOST_NOT_ALLOWED, "This host is not on the allowlist.", limits)
+    if evidence is not None and token is None:
+        words = "Network evidence is about an agent; send it beside an agentToken only."
+        yield Problem(f"{place}/networkEvidence", "needs_agent_token", words)
+    if evidence is not None and evidence.method not in known.network_methods:
+        limits = {"allowed": list(known.network_methods)}
+        yield Problem(f"{place}/networkEvidence/method", "enum", "This is not one of the allowed values.", limits)
+    if event.observed_at > latest:
+        yield Problem(f"{place}/observedAt", "range", "This lies more than five minutes ahead.")

@@ -1,0 +1,183 @@
+"""Which agents, assistants and verifying vendors evidence may name: `allowlist.toml`, read and checked."""
+
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+from marshmallow import Schema, ValidationError, fields, validate
+
+ALLOWLIST = Path(__file__).with_name("allowlist.toml")
+
+FETCH_CLASSES = ("crawling", "search", "user_fetch", "other_crawl")
+USER_FETCH = "user_fetch"
+SCHEMA_VERSIONS = (1,)
+"""Versions of the evidence batch, in their order."""
+
+_OTHER_METHODS = ("published_ip_range", "forward_confirmed_reverse_dns")
+"""Network evidence that no vendor stands behind."""
+
+_NAME = validate.Regexp(r"^[a-z][a-z0-9-]{0,31}\Z", error="must be a lowercase name")
+_TOKEN = validate.Regexp(r"^[A-Za-z][A-Za-z0-9-]{1,63}\Z", error="must be one product token")
+_HOST = validate.Regexp(r"^([a-z0-9-]{1,63}\.)+[a-z]{2,63}\Z", error="must be one hostname in lower case")
+
+
+class BadAllowlist(Exception):
+    """The file cannot be used; lists everything that is wrong with it."""
+
+    def __init__(self, mistakes: list[str]) -> None:
+        super().__init__("\n".join(mistakes))
+        self.mistakes = mistakes
+
+
+@dataclass(frozen=True, slots=True)
+class Agent:
+    """A bot that may be named."""
+
+    token: str
+    provider: str
+    fetch_class: str
+    schema_version: int
+    is_assistant_visit: bool
+    """Whether a fetch of it may be called the visit of an assistant."""
+
+
+@dataclass(frozen=True, slots=True)
+class Referrer:
+    """A hostname from which an assistant sends people on."""
+
+    host: str
+    provider: str
+    schema_version: int
+
+
+@dataclass(frozen=True, slots=True)
+class Allowlist:
+    """Everything that may be named, by its exact name."""
+
+    agents: Mapping[str, Agent]
+    referrers: Mapping[str, Referrer]
+    network_methods: Mapping[str, int]
+    """Each with the version of the batch that may name it first."""
+
+    def of(self, version: int) -> "Allowlist":
+        """Return what a batch of this version may name."""
+        return Allowlist(
+            {token: agent for token, agent in self.agents.items() if agent.schema_version <= version},
+            {host: referrer for host, referrer in self.referrers.items() if referrer.schema_version <= version},
+            {method: first for method, first in self.network_methods.items() if first <= version},
+        )
+
+
+class _Day(fields.Field[date]):
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **_: Any) -> date:
+        if type(value) is not date:
+            raise ValidationError("must be a date, such as 2026-01-31")
+        return value
+
+
+class _EntrySchema(Schema):
+    provider = fields.String(required=True, validate=_NAME)
+    schema_version = fields.Integer(required=True, strict=True, validate=validate.OneOf(SCHEMA_VERSIONS))
+    source = fields.Url(required=True, schemes={"https"})
+    checked = _Day(required=True)
+
+
+class _AgentSchema(_EntrySchema):
+    token = fields.String(required=True, validate=_TOKEN)
+    fetch_class = fields.String(required=True, data_key="class", validate=validate.OneOf(FETCH_CLASSES))
+    assistant_visit = fields.Boolean(load_default=None, truthy={True}, falsy={False})
+
+
+class _ReferrerSchema(_EntrySchema):
+    host = fields.String(required=True, validate=_HOST)
+
+
+class _VendorSchema(_EntrySchema):
+    class Meta:
+        exclude = ("provider",)
+
+    vendor = fields.String(required=True, validate=_NAME)
+
+
+_SECTIONS: dict[str, tuple[str, Schema]] = {
+    "agents": ("token", _AgentSchema()),
+    "referrers": ("host", _ReferrerSchema()),
+    "vendors": ("vendor", _VendorSchema()),
+}
+
+Entries = dict[str, list[dict[str, Any]]]
+
+
+def read_allowlist(text: str) -> Allowlist:
+    """Read the text of the file, or raise `BadAllowlist` with everything that is wrong with it."""
+    try:
+        content = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise BadAllowlist([f"it is not TOML: {error}"]) from None
+    entries: Entries = {}
+    mistakes = [f"{name}: no such section" for name in content if name not in _SECTIONS]
+    for name in _SECTIONS:
+        found = content.get(name)
+        if not isinstance(found, list) or not found:
+            mistakes.append(f"{name}: no entries")
+            continue
+        entries[name], wrong = _load(name, found)
+        mistakes += wrong
+    if mistakes:
+        raise BadAllowlist(mistakes)
+    return _made_of(entries)
+
+
+def _load(name: str, found: Sequence[Any]) -> tuple[list[dict[str, Any]], list[str]]:
+    key, schema = _SECTIONS[name]
+    loaded, mistakes, seen = [], [], set()
+    for number, entry in enumerate(found, 1):
+        called = str(entry.get(key, "")) if isinstance(entry, dict) else ""
+        place = f"{name} {number}" + (f" ({called})" if called else "")
+        try:
+            loaded.append(schema.load(entry))
+        except ValidationError as error:
+            mistakes += [f"{place}: {words}" for words in _words(error)]
+        else:
+            mistakes += [f"{place}: {words}" for words in _contradictions(loaded[-1])]
+        if called and called in seen:
+            mistakes.append(f"{place}: is there twice")
+        seen.add(called)
+    return loaded, mistakes
+
+
+def _words(error: ValidationError) -> Iterator[str]:
+    messages: dict[str, Any] = error.normalized_messages()  # type: ignore[no-untyped-call]
+    for field, texts in messages.items():
+        yield f"{field}: {texts[0].rstrip('.').lower()}"
+
+
+def _contradictions(entry: dict[str, Any]) -> Iterator[str]:
+    """Say where a class calls a visit what is said to be none, or the reverse."""
+    said = entry.get("assistant_visit")
+    if said is not None and said is not (entry["fetch_class"] == USER_FETCH):
+        yield f"assistant_visit: contradicts class {entry['fetch_class']}"
+
+
+def _made_of(entries: Entries) -> Allowlist:
+    methods = {f"{entry['vendor']}_verified_bot": entry["schema_version"] for entry in entries["vendors"]}
+    return Allowlist(
+        agents={
+            entry["token"]: Agent(
+                entry["token"],
+                entry["provider"],
+                entry["fetch_class"],
+                entry["schema_version"],
+                is_assistant_visit=entry["fetch_class"] == USER_FETCH,
+            )
+            for entry in entries["agents"]
+        },
+        referrers={
+            entry["host"]: Referrer(entry["host"], entry["provider"], entry["schema_version"])
+            for entry in entries["referrers"]
+        },
+        network_methods={**methods, **dict.fromkeys(_OTHER_METHODS, SCHEMA_VERSIONS[0])},
+    )

@@ -1,0 +1,184 @@
+"""The summary equals a count over the raw rows, whatever is going on."""
+
+import random
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from flask import Flask
+from hypothesis import HealthCheck, Phase, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
+from sqlalchemy import select, text
+
+from app.core.database import session, transaction
+from app.evidence import counts
+from app.evidence.models import EvidenceChange, EvidenceDay, EvidenceEvent
+from app.products import service as products
+from app.retention import service as retention
+from tests.evidence.raw import both
+from tests.factories import Company, found_company, observation, send_evidence
+
+SEED = 20261121
+LONGEST_S = 60
+
+KINDS: list[dict[str, Any]] = [
+    {"agentToken": "GPTBot"},
+    {"agentToken": "bingbot", "networkEvidence": {"method": "fastly_verified_bot"}},
+    {"agentToken": "Claude-User", "referrerHost": "claude.ai"},
+    {"agentToken": "PerplexityBot", "networkEvidence": {"method": "published_ip_range"}},
+    {"referrerHost": "chatgpt.com"},
+    {"referrerHost": "meta.ai", "agentToken": "OAI-AdsBot"},
+]
+SOURCES = [{"provider": "one"}, {"provider": "two", "kind": "server_log"}]
+
+
+def seen(event_id: str, days_ago: float, kind: int) -> dict[str, Any]:
+    moment = datetime.now(UTC) - timedelta(days=days_ago)
+    return observation(event_id, observedAt=moment.isoformat(), **KINDS[kind])
+
+
+class EvidenceLife(RuleBasedStateMachine):
+    """An environment whose evidence comes twice, late and too late, is rolled up, expires and is kept differently."""
+
+    app: Flask
+
+    def __init__(self) -> None:
+        super().__init__()
+        with transaction():
+            self.company: Company = found_company()
+            products.set_environment(self.company.environment_id, evidence_retention_days=5)
+        self.client = self.app.test_client()
+
+    @rule(
+        events=st.lists(st.tuples(st.integers(0, 30), st.integers(0, 9), st.integers(0, 5)), min_size=1, max_size=12),
+        source=st.sampled_from(SOURCES),
+    )
+    def send(self, events: list[tuple[int, int, int]], source: dict[str, str]) -> None:
+        sent = [seen(f"event_{number:04d}", days / 2, kind) for number, days, kind in events]
+        answer = send_evidence(self.client, self.company, *sent, source=source).json
+        assert sum(answer.values()) == len(events)
+
+    @rule(bite=st.sampled_from([1, 3, 1000]))
+    def roll_up(self, bite: int) -> None:
+        with pytest.MonkeyPatch.context() as patched:
+            patched.setattr("app.evidence.counts.BITE", bite)
+            counts.roll_up_waiting()
+
+    @rule(bite=st.sampled_from([1, 1000]))
+    def expire(self, bite: int) -> None:
+        with pytest.MonkeyPatch.context() as patched:
+            patched.setattr("app.retention.service.BITE", bite)
+            retention.expire_evidence()
+
+    @rule(days=st.integers(1, 8))
+    def keep_for(self, days: int) -> None:
+        with transaction():
+            products.set_environment(self.company.environment_id, evidence_retention_days=days)
+
+    @invariant()
+    def the_summary_is_exact(self) -> None:
+        shown, expected = both(self.company)
+        assert shown == expected
+
+    @invariant()
+    def the_counts_are_those_of_all_rows(self) -> None:
+        assert counted_days(self.company) == stored_days(self.company)
+
+
+def counted_days(company: Company) -> dict[Any, int]:
+    """Return the events by day, kept or not, as the counts have them."""
+    with transaction():
+        rows = session().execute(
+            text("""
+                SELECT day_on, sum(events) AS events FROM (
+                    SELECT environment_id, day_on, events FROM evidence_days
+                    UNION ALL SELECT environment_id, day_on, events FROM evidence_changes) counted
+                WHERE environment_id = :environment_id GROUP BY day_on HAVING sum(events) <> 0
+            """),
+            {"environment_id": company.environment_id},
+        )
+        return {row.day_on: row.events for row in rows}
+
+
+def stored_days(company: Company) -> dict[Any, int]:
+    with transaction():
+        moments = session().scalars(
+            select(EvidenceEvent.observed_at).where(EvidenceEvent.environment_id == company.environment_id)
+        )
+        days = [moment.astimezone(UTC).date() for moment in moments]
+    return {day: days.count(day) for day in set(days)}
+
+
+def test_the_summary_is_exact_after_every_step(app: Flask) -> None:
+    EvidenceLife.app = app
+    machine = settings(
+        max_examples=30,
+        stateful_step_count=15,
+        deadline=None,
+        suppress_health_check=list(HealthCheck),
+        derandomize=True,
+        # Shrinking a failure would take minutes of real statements.
+        phases=(Phase.generate,),
+    )
+    run_state_machine_as_test(EvidenceLife, settings=machine)
+
+
+def test_the_summary_is_exact_at_every_moment(app: Flask, company: Company, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Senders, roll-ups, purges and a changing retention at once; every reading must agree with the rows."""
+    monkeypatch.setattr("app.evidence.counts.BITE", 7)
+    monkeypatch.setattr("app.retention.service.BITE", 5)
+    senders_left = threading.Semaphore(0)
+    over = threading.Event()
+
+    def send(number: int) -> int:
+        dice, client, accepted = random.Random(SEED + number), app.test_client(), 0
+        for _ in range(25):
+            ids = dice.sample(range(400), 20)
+            events = [seen(f"event_{one:04d}", dice.uniform(0, 7), dice.randrange(6)) for one in ids]
+            answer = send_evidence(client, company, *events, source=dice.choice(SOURCES)).json
+            assert sum(answer.values()) == len(events)
+            accepted += answer["accepted"]
+        senders_left.release()
+        return accepted
+
+    def again(deed: Callable[[], Any]) -> int:
+        times = 0
+        while not over.is_set():
+            with app.app_context():
+                deed()
+            times += 1
+        return times
+
+    def keep_differently() -> None:
+        with transaction():
+            products.set_environment(company.environment_id, evidence_retention_days=random.choice([2, 4, 6]))
+        time.sleep(0.02)
+
+    def read() -> None:
+        shown, expected = both(company)
+        assert shown == expected
+
+    with ThreadPoolExecutor(12) as pool:
+        sending = [pool.submit(send, number) for number in range(6)]
+        jobs = [counts.roll_up_waiting, counts.roll_up_waiting, retention.expire_evidence, keep_differently, read, read]
+        working = [pool.submit(again, job) for job in jobs]
+        deadline = time.monotonic() + LONGEST_S
+        for _ in sending:
+            senders_left.acquire(timeout=max(0.0, deadline - time.monotonic()))
+        over.set()
+        accepted = sum(one.result() for one in sending)
+        assert accepted > 0
+        assert all(one.result() > 0 for one in working)
+    shown, expected = both(company)
+    assert shown == expected
+    counts.roll_up_waiting()
+    with transaction():
+        assert session().scalars(select(EvidenceChange)).all() == []
+        assert all(row.events > 0 for row in session().scalars(select(EvidenceDay)))
+    assert counted_days(company) == stored_days(company)
+    assert both(company)[0] == shown

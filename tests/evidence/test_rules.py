@@ -1,0 +1,70 @@
+"""The rules of evidence, without app or database."""
+
+import hmac
+import uuid
+from datetime import UTC, date, datetime, time, timedelta
+
+import pytest
+
+from app.evidence import rules
+
+ENVIRONMENT = uuid.UUID("018f1f2e-7b4a-7c12-9c8d-123456789abc")
+KEY = rules.id_key(b"pepper", ENVIRONMENT)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "192.168.10.1",
+        "8.8.8.8:443",
+        "010.001.002.003",
+        "999.999.999.999",
+        "2001:db8::1",
+        "2001:0DB8:0000:0000:0000:0000:0000:0001",
+        "::ffff:10.0.0.1",
+        "fe80::1:2:3",
+        "64:ff9b::8.8.8.8",
+    ],
+)
+def test_an_address_is_recognised(text: str) -> None:
+    assert rules.is_address(text)
+
+
+@pytest.mark.parametrize(
+    "text", ["event_0001", "1.2.3.4.5.6", "deadbeef", "00:11:22:33:44:55", "2026-01-31T12:00:00", "a" * 64, "12345678"]
+)
+def test_what_is_no_address_is_left_alone(text: str) -> None:
+    assert not rules.is_address(text)
+
+
+def test_ids_are_hidden_under_a_key_of_their_environment() -> None:
+    assert rules.id_key(b"pepper", ENVIRONMENT) == KEY
+    assert len({KEY, rules.id_key(b"other", ENVIRONMENT), rules.id_key(b"pepper", uuid.uuid4())}) == 3
+    assert len(rules.source_digest(KEY, "cdn_log", "cdn", "source_0001")) == 32
+
+
+def test_kind_provider_and_id_of_a_source_and_the_event_all_count() -> None:
+    source = rules.source_digest(KEY, "cdn_log", "cdn", "source_0001")
+    others = [
+        ("edge_worker", "cdn", "source_0001"),
+        ("cdn_log", "cdn2", "source_0001"),
+        ("cdn_log", "cdn", "2ource_0001"),
+    ]
+    digests = {source, *(rules.source_digest(KEY, *other) for other in others)}
+    assert len(digests) == 4
+    begun = [rules.begin_event_digest(KEY, one) for one in digests]
+    events = {rules.event_digest(one, name) for one in begun for name in ("event_0001", "event_0002")}
+    assert len(events) == 8
+    assert rules.event_digest(begun[0], "event_0001") in events
+    assert rules.event_digest(rules.begin_event_digest(KEY, source), "event_0001") == hmac.digest(
+        KEY, source + b"event_0001", "sha256"
+    )
+
+
+@pytest.mark.parametrize(("asked", "kept", "days"), [(30, 90, 30), (365, 90, 90), (1, 365, 1), (7, 7, 7)])
+def test_a_window_is_no_longer_than_what_is_kept(asked: int, kept: int, days: int) -> None:
+    now = datetime(2026, 3, 1, 0, 0, 1, tzinfo=UTC)
+    found = rules.window(now, asked, kept)
+    assert (found.days, found.last_on) == (days, date(2026, 3, 1))
+    assert found.last_on - found.first_on == timedelta(days=days - 1)
+    assert datetime.combine(found.first_on, time(), UTC) >= now - timedelta(days=kept)

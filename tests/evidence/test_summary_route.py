@@ -1,0 +1,96 @@
+"""GET /api/products/{productId}/evidence/http-requests/summary."""
+
+from dataclasses import replace
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+from openapi_spec_validator import validate
+from werkzeug.test import TestResponse
+
+from app.core.database import transaction
+from app.products import service as products
+from tests.factories import Company, bearer, found_company, observation, send_evidence, sign_in
+
+
+def ask(client: FlaskClient, company: Company, **query: object) -> TestResponse:
+    return client.get(
+        f"/api/products/{company.product_id}/evidence/http-requests/summary",
+        query_string={"environmentId": company.environment_id, **query},
+    )
+
+
+@pytest.fixture
+def company(client: FlaskClient, company: Company) -> Company:
+    """The company, whose owner is signed in."""
+    assert sign_in(client, company).status_code == 200
+    return company
+
+
+def test_the_summary_is_answered(client: FlaskClient, company: Company) -> None:
+    send_evidence(client, company, observation(agentToken="GPTBot"), observation(referrerHost="claude.ai"))
+    answer = ask(client, company)
+    assert answer.status_code == 200
+    assert answer.headers["Cache-Control"] == "private, no-store"
+    assert set(answer.json) == {
+        *("productId", "environmentId", "window", "totals", "byActorProvider", "byFetchClass", "byEvidenceTier"),
+        *("byReferralProvider", "bySource", "byNetworkEvidenceMethod", "daily"),
+    }
+    assert set(answer.json["window"]) == {"days", "requestedDays", "from", "to", "retentionDays"}
+    assert answer.json["window"]["days"] == len(answer.json["daily"]) == 30
+    assert answer.json["totals"] == {"events": 2, "fetches": 1, "referrals": 1}
+
+
+@pytest.mark.parametrize(("days", "status"), [(1, 200), (365, 200), (0, 422), (366, 422), (-1, 422), (10**12, 422)])
+def test_a_window_has_1_to_365_days(client: FlaskClient, company: Company, days: int, status: int) -> None:
+    answer = ask(client, company, days=days)
+    assert answer.status_code == status
+    if status == 422:
+        assert answer.json["errors"][0]["pointer"] == "/days"
+
+
+@pytest.mark.parametrize(
+    ("query", "status", "code"),
+    [
+        ({"days": "many"}, 422, "type"),
+        ({"days": "1.5"}, 422, "type"),
+        ({"days": ""}, 422, "type"),
+        ({"environmentId": "production"}, 422, "format"),
+        ({"environmentId": None}, 422, "required"),
+        ({"since": "2026-01-01"}, 400, "unknown_field"),
+    ],
+)
+def test_a_bad_question_is_told_what_is_wrong(
+    client: FlaskClient, company: Company, query: dict[str, object], status: int, code: str
+) -> None:
+    answer = ask(client, company, **query)
+    assert (answer.status_code, answer.json["errors"][0]["code"]) == (status, code)
+
+
+def test_another_workspace_and_another_product_see_nothing(client: FlaskClient, company: Company) -> None:
+    with transaction():
+        other = found_company()
+    assert ask(client, other).status_code == 404
+    assert ask(client, company, environmentId=other.environment_id).status_code == 404
+    with transaction():
+        second = products.create_product(company.workspace_id, "Another product")
+    assert ask(client, replace(company, product_id=second.id)).status_code == 404
+
+
+def test_nobody_sees_anything_without_a_session(app: Flask, client: FlaskClient, company: Company) -> None:
+    assert ask(app.test_client(), company).status_code == 401
+    path = f"/api/products/{company.product_id}/evidence/http-requests/summary"
+    query = {"environmentId": company.environment_id}
+    refused = app.test_client().get(path, query_string=query, headers=bearer(company.company_key))
+    assert refused.status_code == 401
+
+
+def test_the_endpoint_is_described(client: FlaskClient) -> None:
+    described = client.get("/openapi.json").json
+    validate(described)
+    operation = described["paths"]["/api/products/{product_id}/evidence/http-requests/summary"]["get"]
+    query = {one["name"]: one for one in operation["parameters"] if one["in"] == "query"}
+    assert query["environmentId"]["required"] is True
+    days = query["days"]["schema"]
+    assert (days["type"], days["minimum"], days["maximum"]) == ("integer", 1, 365)
+    assert {"200", "401", "404", "422"} <= set(operation["responses"])
