@@ -54,7 +54,7 @@ def read_options(api_key: str | None, endpoint: str | None, settings: Mapping[st
     for name, value in chosen.items():
         _check(name, value)
     is_enabled = os.environ.get("AGENT_FEEDBACK_ENABLED", "true").strip().lower() not in ("false", "0", "no", "off")
-    return Options(api_key=_key(api_key), endpoint=_endpoint(endpoint), is_enabled=is_enabled, **chosen)
+    return Options(api_key=_key(api_key), endpoint=endpoint_url(endpoint), is_enabled=is_enabled, **chosen)
 
 
 def _key(argument: str | None) -> ProductKey:
@@ -66,7 +66,8 @@ def _key(argument: str | None) -> ProductKey:
         ) from None
 
 
-def _endpoint(argument: str | None) -> str:
+def endpoint_url(argument: str | None) -> str:
+    """Return the service's address, from the argument or the environment, or raise `BadOption`."""
     refused = BadOption(
         "endpoint (or AGENT_FEEDBACK_URL): an https URL without credentials, query or fragment is needed; "
         "http only for the machine itself"
