@@ -170,4 +170,4 @@ def write(path: Path, *lines: str | bytes) -> Path:
 
 def settle() -> None:
     """Give a follower the time for a few looks."""
-    time.sleep(1.5)
+    time.sleep(0.6)

@@ -33,6 +33,7 @@ STOPPED = 128
 """And the number of the signal; with --follow a signal is the usual end."""
 
 ATTEMPTS = 8
+FLUSH_S = 3.0
 SOURCE_KINDS = ("cdn_log", "edge_worker", "load_balancer_log", "server_log", "application")
 
 ENDS = """\
@@ -68,6 +69,13 @@ def _matching(pattern: str, needed: str) -> Callable[[str], str]:
     return read
 
 
+def _seconds(text: str) -> float:
+    seconds = float(text)
+    if not 0 < seconds < 3600:
+        raise argparse.ArgumentTypeError("seconds above 0 and below 3600 are needed")
+    return seconds
+
+
 def _is_address(text: str) -> bool:
     try:
         ipaddress.ip_address(text)
@@ -98,6 +106,10 @@ def add_commands(commands: Any) -> None:
         help=f"in JSON lines, the key (a.b for one inside another) of {', '.join(FIELDS)}",
     )  # fmt: skip
     add("--follow", action="store_true", help="go on as the logs grow, across rotation")
+    add(
+        "--flush-seconds", type=_seconds, default=FLUSH_S, metavar="S",
+        help=f"with --follow, how long an event may wait for a full batch; default {FLUSH_S:g}",
+    )  # fmt: skip
     add("--dry-run", action="store_true", help="print each request body on a line instead of sending it")
     add("--exclude", action="append", default=[], metavar="NAME", help="leave a token or host of the allowlist out")
     add("--checkpoint", type=Path, metavar="FILE", help="default: evidence.json in the state folder")
@@ -159,7 +171,7 @@ def _run(arguments: argparse.Namespace, checks: Checks, checkpoint: Checkpoint, 
     stop.listen()
     try:
         if arguments.follow:
-            follow(desk, paths, complain)
+            follow(desk, paths, complain, arguments.flush_seconds)
         else:
             Once(desk, complain).ship(paths)
     except Stopped:

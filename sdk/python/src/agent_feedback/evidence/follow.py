@@ -9,9 +9,6 @@ from agent_feedback.evidence.reading import UNREADABLE, LogFile
 from agent_feedback.evidence.tail import Desk, Tail, UnknownFormat, rotated
 
 POLL_S = 0.5
-FLUSH_S = 3.0
-"""How long an event may wait for company."""
-
 GRACE_S = 10.0
 """So long a server may go on writing to a log that was renamed."""
 
@@ -92,17 +89,17 @@ class Followed:
             self._has_complained = True
 
 
-def follow(desk: Desk, paths: Iterable[Path], complain: Complain) -> None:
-    """Send what is written to the logs until `Stopped`."""
+def follow(desk: Desk, paths: Iterable[Path], complain: Complain, flush_s: float) -> None:
+    """Send what is written to the logs until `Stopped`; an event waits so many seconds for company."""
     followed = [Followed(desk, path, complain) for path in paths]
     try:
         while True:
             for each in followed:
                 each.step()
-            if desk.shipper.age > FLUSH_S:
+            if desk.shipper.age > flush_s:
                 desk.shipper.flush()
             desk.shipper.rest()
-            desk.stop.wait(POLL_S)
+            desk.stop.wait(min(POLL_S, flush_s))
     finally:
         for each in followed:
             each.close()
