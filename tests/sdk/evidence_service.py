@@ -82,6 +82,8 @@ class Service:
         self.replies: list[tuple[int, bytes, str]] = []
         self.problems: list[str] = []
         self.pause_s = 0.0
+        self.hangs_after = 1_000_000
+        """After so many batches no answer comes for a long time."""
         self.loses_answers = 0
         """So many requests are stored and then hung up on."""
 
@@ -147,7 +149,7 @@ def _handler(service: Service) -> type[socketserver.StreamRequestHandler]:
             status, content, more = service.answer(head, body)
             if status == HANG_UP:
                 return False
-            threading.Event().wait(service.pause_s)
+            threading.Event().wait(30 if len(service.batches) > service.hangs_after else service.pause_s)
             self.wfile.write(f"HTTP/1.1 {status} X\r\nContent-Length: {len(content)}\r\n{more}\r\n".encode() + content)
             return True
 

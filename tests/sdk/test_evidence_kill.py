@@ -83,6 +83,17 @@ def test_killed_between_the_stages_of_writing_a_checkpoint(service: Service, tmp
     assert len(service.batches) == 2
 
 
+def test_what_has_been_answered_is_not_sent_again(service: Service, tmp_path: Path) -> None:
+    service.hangs_after = 2
+    log = write(tmp_path / "access.log", *lines(0, 2800))
+    assert not run_for(2, service, tmp_path, log)
+    assert [len(batch["events"]) for batch in service.batches] == [500, 500, 400]
+    service.hangs_after = 1_000_000
+    ship(service.url, tmp_path, log)
+    assert [len(batch["events"]) for batch in service.batches[3:]] == [400]
+    assert delivered(service) == list(range(0, 2800, 2))
+
+
 def test_killed_right_after_sending_the_ids_are_the_same_again(service: Service, tmp_path: Path) -> None:
     service.pause_s = 30
     log = write(tmp_path / "access.log", *lines(0, 20))

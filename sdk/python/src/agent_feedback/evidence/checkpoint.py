@@ -38,6 +38,9 @@ class Progress:
     offset: int
     """All lines before it have been sent, or are not to be."""
     seen_on: str
+    text_size: int = 0
+    packed_size: int = 0
+    """Of a packed log that was read to its end: how long its text is, and the file."""
 
 
 class Checkpoint:

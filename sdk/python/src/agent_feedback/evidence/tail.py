@@ -38,6 +38,9 @@ class Tail:
             return
         assert self.log
         assert self.reading
+        if self.file.is_packed and (self.log.text_size, self.log.packed_size) == (self.position, self.file.size):
+            # To find out that nothing follows, all of it would have to be unpacked again.
+            return
         desk = self._desk
         for block in self.file.blocks(self.position):
             desk.stop.check()
@@ -47,6 +50,8 @@ class Tail:
             desk.shipper.reach(self.log, block.end)
             desk.shipper.rest()
             yield
+        if self.file.is_packed:
+            self.log.text_size, self.log.packed_size = self.position, self.file.size
 
     def is_current(self) -> bool:
         """Tell whether the open file is still what has been read, only longer."""
