@@ -137,7 +137,7 @@ def test_a_key_does_not_show_itself() -> None:
 def test_a_signal_ends_it_with_the_checkpoint_written(
     number: signal.Signals, code: int, busy: bool, service: Service, tmp_path: Path
 ) -> None:
-    service.pause_s = 0.05 if busy else 0
+    service.pause_s = 0.2 if busy else 0
     service.replies = [] if busy else [(503, b"", "Retry-After: 600\r\n")]
     lines = log(tmp_path, 20_000)
     with subprocess.Popen(command(tmp_path, lines), env=environ(service.url), stderr=subprocess.PIPE) as process:
