@@ -9,6 +9,7 @@ from app.blueprints import DOORS, PAGES
 from app.core import database, jobs, requests
 from app.core.api import Api
 from app.core.database import Base, Patience
+from app.enrichment import catalog
 from app.health.service import MIGRATIONS
 from app.products import known_keys
 from app.screening.payload import refuse_forbidden_keys
@@ -24,6 +25,7 @@ WORKER_PATIENCE = Patience(session_s=60.0)
 def create_app(settings: Settings, *, patience: Patience = WEB_PATIENCE) -> Flask:
     """Build the service: wiring only."""
     check_itself()
+    catalog.built_in()
     requests.install_logging(settings.log_level)
     app = requests.Service(__name__, static_folder=None)
     app.config.update(

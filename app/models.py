@@ -2,14 +2,31 @@
 
 from app.accounts import models as accounts
 from app.consent import models as consent
+from app.context import models as context
 from app.core.database import Base
+from app.customers import models as customers
+from app.enrichment import models as enrichment
 from app.interactions import models as interactions
 from app.outcomes import models as outcomes
+from app.personalization import models as personalization
 from app.products import models as products
 from app.reports import models as reports
 from app.summaries import models as summaries
 from app.telemetry import models as telemetry
 
-ROOMS = (accounts, consent, interactions, outcomes, products, reports, summaries, telemetry)
+ROOMS = (
+    accounts,
+    consent,
+    context,
+    customers,
+    enrichment,
+    interactions,
+    outcomes,
+    personalization,
+    products,
+    reports,
+    summaries,
+    telemetry,
+)
 
 METADATA = Base.metadata

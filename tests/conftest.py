@@ -19,6 +19,7 @@ from app.cli.dev.servers import EmbeddedPostgres, EmbeddedValkey, socket_folder
 from app.core.database import Patience, transaction
 from app.models import METADATA
 from config.settings import DEVELOPMENT_PREFIX, Settings
+from tests.conversations import Clock, Talk
 from tests.factories import Company, found_company
 
 pytest_plugins = ["tests.journeys.fixtures"]
@@ -118,6 +119,16 @@ def company(app: Flask) -> Company:
     """A company with one product, one environment and its keys."""
     with transaction():
         return found_company()
+
+
+@pytest.fixture
+def talk(client: FlaskClient, company: Company) -> Talk:
+    return Talk(client, company)
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    return Clock(monkeypatch)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -10,3 +10,9 @@ from app.retention import service
 def expire_feedback() -> None:
     """Remove interactions, reviews and sessions past their retention."""
     service.expire_feedback()
+
+
+@shared_task(name=Job.EXPIRE_ENRICHMENT.value)
+def expire_enrichment() -> None:
+    """Remove signals and requests past their end, and retrievals past their retention."""
+    service.expire_enrichment()

@@ -22,5 +22,6 @@ TIMETABLE = (
     Entry("sweep telemetry", Job.PERSIST_TELEMETRY, MINUTE, 50),
     Entry("sweep promotions", Job.PROMOTE_INTERACTIONS, MINUTE, 50),
     Entry("roll up days", Job.ROLL_UP_DAYS, MINUTE, 50),
+    Entry("expire enrichment", Job.EXPIRE_ENRICHMENT, 5 * MINUTE, 4 * MINUTE),
     Entry("expire feedback", Job.EXPIRE_FEEDBACK, HOUR, 50 * MINUTE),
 )

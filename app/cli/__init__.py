@@ -2,7 +2,7 @@
 
 from flask import Flask
 
-from app.cli import consent, interactions, products, sdk
+from app.cli import consent, customers, interactions, products, sdk
 
 
 def install(app: Flask) -> None:
@@ -14,6 +14,7 @@ def install(app: Flask) -> None:
         products.key,
         interactions.group,
         consent.group,
+        customers.group,
         sdk.group,
     ):
         app.cli.add_command(group)

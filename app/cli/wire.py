@@ -4,10 +4,13 @@ import re
 from typing import Any, NamedTuple
 
 from app.consent.schemas import DecisionSchema
+from app.context.schemas import ContextQuerySchema
 from app.core import protocol
 from app.core.fields import Choice, Flag, Instant, Integer, Number, Text
 from app.core.schema import Many, One, Schema, camel
+from app.enrichment.schemas import AnswerSchema, ContextChoiceSchema, DefinitionSchema, NewRequestSchema
 from app.outcomes.schemas import OutcomeSchema, ReviewSchema
+from app.personalization.schemas import NewDecisionSchema, NewOutcomeSchema
 from app.reports.schemas import ReportSchema
 from app.telemetry.schemas import TelemetryBatchSchema
 
@@ -37,6 +40,13 @@ def wire_schemas() -> dict[str, Json]:
         "report": ReportSchema(),
         "decision": DecisionSchema(),
         "telemetry-batch": TelemetryBatchSchema(),
+        "field-definition": DefinitionSchema(),
+        "enrichment-request": NewRequestSchema(),
+        "enrichment-answer": AnswerSchema(),
+        "enrichment-choice": ContextChoiceSchema(),
+        "context-query": ContextQuerySchema(),
+        "personalization-decision": NewDecisionSchema(),
+        "personalization-outcome": NewOutcomeSchema(),
     }
     made = {name: _object(schema) for name, schema in shapes.items()}
     made["envelope"] = {"oneOf": [_variant(column) for column in _COLUMNS]}
@@ -55,7 +65,8 @@ def _object(schema: Schema) -> Json:
 def _field(field: Any) -> Json:
     words = {word: field.metadata[word] for word in _WORDS if word in field.metadata}
     if isinstance(field, Many):
-        return {"type": "array", **words, "items": _inner(field.inner)}
+        kind = ["array", "null"] if field.allow_none else "array"
+        return {"type": kind, **words, "items": _inner(field.inner)}
     if isinstance(field, One):
         return _object(field.inner)
     return {"type": next(name for kind, name in _TYPES if isinstance(field, kind)), **words}

@@ -77,7 +77,7 @@ def _member(name: str, field: marshmallow.fields.Field[Any]) -> Any:
     if field.required:
         return name, kind
     # A null stays for marshmallow to refuse, which is why the default's type is not part of the annotation.
-    default = field.load_default()
+    default = field.load_default() if callable(field.load_default) else field.load_default
     return name, kind, msgspec.field(default_factory=list) if default == [] else default
 
 

@@ -3,6 +3,7 @@
 Each field says in `fast_type` which msgspec type accepts a subset of what it accepts, with equal values.
 """
 
+import ipaddress
 import math
 import re
 from collections.abc import Sequence
@@ -17,6 +18,7 @@ UUID_PATTERN = "^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-
 
 # Text as `normalize` leaves it: single spaces between words, no control characters.
 _NORMALIZED_PATTERN = r"^[^\s\x00-\x1f\x7f-\x9f]+(?: [^\s\x00-\x1f\x7f-\x9f]+)*$"
+_IP_V4_PATTERN = r"^(?:(?:25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])(?:\.(?!$)|$)){4}$"
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 
 _AWARE_INSTANT = Annotated[datetime, msgspec.Meta(tz=True)]
@@ -56,7 +58,7 @@ def nothing() -> None:
 
 
 class Field(marshmallow.fields.Field[Any]):
-    """A field with structured faults; one that is not required may be left out, but never be null."""
+    """A field with structured faults; one that is not required may be left out, and be null only if it says so."""
 
     default_error_messages = {
         "required": [Fault("required", "This field is required.")],
@@ -65,11 +67,11 @@ class Field(marshmallow.fields.Field[Any]):
     takes: ClassVar[str] = "a value"
     is_scalar: ClassVar[bool] = True
 
-    def __init__(self, *, required: bool = False, **kwargs: Any) -> None:
+    def __init__(self, *, required: bool = False, is_nullable: bool = False, **kwargs: Any) -> None:
         if not required:
             # A function, so that the API description does not offer null as a default.
             kwargs.setdefault("load_default", nothing)
-        super().__init__(required=required, allow_none=False, **kwargs)
+        super().__init__(required=required, allow_none=is_nullable, **kwargs)
 
     def deserialize(self, value: Any, attr: str | None = None, data: Any = None, **kwargs: Any) -> Any:
         """Refuse nested content before anything looks at the value."""
@@ -143,6 +145,22 @@ class Identifier(Text):
     def _check(self, value: str) -> None:
         if not self._matches or not self._matches(value):
             raise refuse(Fault("format", "This must be a UUID.", {"pattern": UUID_PATTERN}))
+
+
+class Address(Text):
+    """An IP address, of either version."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(max_length=45, metadata={"description": "An IP address."}, **kwargs)
+
+    def _check(self, value: str) -> None:
+        try:
+            ipaddress.ip_address(value)
+        except ValueError:
+            raise refuse(Fault("format", "This must be an IP address.")) from None
+
+    def fast_type(self) -> Any:
+        return Annotated[str, msgspec.Meta(pattern=exact(_IP_V4_PATTERN))]
 
 
 class Choice(Field):

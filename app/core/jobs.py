@@ -33,6 +33,7 @@ class Job(StrEnum):
     PROMOTE_INTERACTIONS = "interactions.promote_waiting"
     ROLL_UP_DAYS = "summaries.roll_up_days"
     EXPIRE_FEEDBACK = "retention.expire_feedback"
+    EXPIRE_ENRICHMENT = "retention.expire_enrichment"
 
 
 QUEUES = {
@@ -40,6 +41,7 @@ QUEUES = {
     Job.PROMOTE_INTERACTIONS: "ingest",
     Job.ROLL_UP_DAYS: "upkeep",
     Job.EXPIRE_FEEDBACK: "upkeep",
+    Job.EXPIRE_ENRICHMENT: "upkeep",
 }
 """Upkeep takes long and may wait; what customers are waiting for has a queue of its own."""
 

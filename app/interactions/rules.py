@@ -14,3 +14,9 @@ METHODS = ("mcp", "review", "report", "answer")
 
 SESSION_SOURCES = ("customer", "mcp", "continuation")
 HINT_SOURCES = ("http", "mcp")
+
+OPERATION_PATTERN = r"^[^\s?#@\x00-\x1f\x7f-\x9f]+$"
+REFERENCE_PATTERN = r"^[A-Za-z0-9_.:-]+$"
+LONGEST_OPERATION = 160
+LONGEST_REFERENCE = 160
+LONGEST_HINT = 200

@@ -1,12 +1,15 @@
 """Promotion, and reading one interaction."""
 
 import uuid
-from typing import Any
+from typing import Any, NamedTuple
 
 from sqlalchemy import select, text
 
+from app.core import clock
 from app.core.database import session, transaction
+from app.core.jobs import Job, ring
 from app.interactions.models import Interaction
+from app.interactions.rules import CONFIRMED, UNCLASSIFIED
 
 BITE = 5_000
 
@@ -42,6 +45,73 @@ _PROMOTE = text("""
     )
     SELECT count(*) FROM taken
 """)
+
+
+# The first real value of a field stays, as with telemetry; a call of the product's own MCP server confirms at once.
+_NOTE = text("""
+    WITH noted AS (
+        INSERT INTO interactions AS i (environment_id, id, received_at, surface, operation, classification,
+            confirmed_by, confirmed_at, status_code, duration_ms, runtime_hint)
+        VALUES (:environment_id, :interaction_id, :now, :surface, :operation, :classification,
+            :confirmed_by, :confirmed_at, :status_code, :duration_ms, :runtime_hint)
+        ON CONFLICT (environment_id, id) DO UPDATE SET
+            surface = CASE i.surface WHEN 'unknown' THEN excluded.surface ELSE i.surface END,
+            operation = CASE i.operation WHEN 'pending' THEN excluded.operation ELSE i.operation END,
+            classification = CASE WHEN i.surface IN ('unknown', 'mcp') AND excluded.surface = 'mcp'
+                THEN 'confirmed' ELSE i.classification END,
+            confirmed_by = CASE WHEN i.surface IN ('unknown', 'mcp')
+                THEN coalesce(i.confirmed_by, excluded.confirmed_by) ELSE i.confirmed_by END,
+            confirmed_at = CASE WHEN i.surface IN ('unknown', 'mcp')
+                THEN coalesce(i.confirmed_at, excluded.confirmed_at) ELSE i.confirmed_at END,
+            status_code = coalesce(i.status_code, excluded.status_code),
+            duration_ms = coalesce(i.duration_ms, excluded.duration_ms),
+            runtime_hint = coalesce(i.runtime_hint, excluded.runtime_hint)
+        RETURNING environment_id, received_at
+    )
+    INSERT INTO day_marks (environment_id, day_on)
+    SELECT environment_id, (received_at AT TIME ZONE 'UTC')::date FROM noted
+""")
+
+_NOTE_ANSWER = text("""
+    INSERT INTO promotions (environment_id, interaction_id, method, noted_at)
+    VALUES (:environment_id, :interaction_id, 'answer', :now)
+""")
+
+
+class Opportunity(NamedTuple):
+    """A product response that a company tells of while it asks for context."""
+
+    interaction_id: uuid.UUID
+    surface: str
+    operation: str
+    status_code: int | None
+    duration_ms: float | None
+    runtime_hint: str | None
+
+
+def note_opportunity(environment_id: uuid.UUID, noted: Opportunity) -> None:
+    """Write an interaction down, or fill in what is not known of it yet.
+
+    It touches one row and waits for nothing after that, so it need not write alone.
+    """
+    now, is_confirmed = clock.now(), noted.surface == "mcp"
+    values = {
+        **noted._asdict(),
+        "environment_id": environment_id,
+        "now": now,
+        "classification": CONFIRMED if is_confirmed else UNCLASSIFIED,
+        "confirmed_by": "mcp" if is_confirmed else None,
+        "confirmed_at": now if is_confirmed else None,
+    }
+    session().execute(_NOTE, values)
+
+
+def note_answer(environment_id: uuid.UUID, interaction_id: uuid.UUID) -> None:
+    """Note that an agent has answered, and ring for the promotion of its interaction."""
+    session().execute(
+        _NOTE_ANSWER, {"environment_id": environment_id, "interaction_id": interaction_id, "now": clock.now()}
+    )
+    ring(Job.PROMOTE_INTERACTIONS)
 
 
 def write_alone() -> None:

@@ -11,7 +11,7 @@ from app.core.errors import NotFound
 from app.products.known_keys import KNOWN_FOR_S
 from app.products.models import Environment, Key, Product
 from app.products.service import revoke_key
-from app.retention.rules import BITE, ENVIRONMENT_TABLES
+from app.retention.rules import BITE, ENVIRONMENT_TABLES, PRODUCT_TABLES
 
 
 def erase_product(product_id: uuid.UUID, actor: str = COMMAND_LINE) -> int:
@@ -28,7 +28,12 @@ def erase_product(product_id: uuid.UUID, actor: str = COMMAND_LINE) -> int:
             revoke_key(key_id, actor)
     # Every process may still know a key for this long, and what it accepted until then is removed too.
     time.sleep(KNOWN_FOR_S * 1.5)
-    removed = sum(_erase(table, environment_id) for environment_id in environments for table in ENVIRONMENT_TABLES)
+    removed = sum(
+        _erase(table, "environment_id", environment_id)
+        for environment_id in environments
+        for table in ENVIRONMENT_TABLES
+    )
+    removed += sum(_erase(table, "product_id", product_id) for table in PRODUCT_TABLES)
     with transaction():
         product = session().get_one(Product, product_id)
         record_deed(product.workspace_id, actor, "product.deleted", str(product_id), name=product.name)
@@ -36,16 +41,16 @@ def erase_product(product_id: uuid.UUID, actor: str = COMMAND_LINE) -> int:
     return removed
 
 
-def _erase(table: str, environment_id: uuid.UUID) -> int:
+def _erase(table: str, tenant: str, tenant_id: uuid.UUID) -> int:
     bite = text(f"""
-        WITH gone AS (DELETE FROM {table} WHERE environment_id = :environment_id AND ctid IN (
-            SELECT ctid FROM {table} WHERE environment_id = :environment_id LIMIT {BITE}) RETURNING 1)
+        WITH gone AS (DELETE FROM {table} WHERE {tenant} = :tenant_id AND ctid IN (
+            SELECT ctid FROM {table} WHERE {tenant} = :tenant_id LIMIT {BITE}) RETURNING 1)
         SELECT count(*) FROM gone
     """)
     removed = 0
     while True:
         with transaction():
-            gone: int = session().execute(bite, {"environment_id": environment_id}).scalar_one()
+            gone: int = session().execute(bite, {"tenant_id": tenant_id}).scalar_one()
         removed += gone
         if gone < BITE:
             return removed

@@ -1,6 +1,21 @@
 """Which rows leave, when, and why."""
 
 from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Leaves(StrEnum):
+    """What is written in the statement that removes rows, from what it removed."""
+
+    NOTHING = ""
+    DAY_MARK = """
+        INSERT INTO day_marks (environment_id, day_on)
+        SELECT DISTINCT CAST(:environment_id AS uuid), (at AT TIME ZONE 'UTC')::date FROM gone
+    """
+    CLOSED_REQUEST = """
+        INSERT INTO closed_requests (environment_id, interaction_id, closed_at)
+        SELECT :environment_id, interaction_id, at FROM gone ON CONFLICT DO NOTHING
+    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -11,24 +26,45 @@ class Rule:
     key: tuple[str, ...]
     clock: str
     why: str
-    marks_day: bool = False
-    """Whether the day counts of the day that a row belongs to must be made anew."""
+    leaves: Leaves = Leaves.NOTHING
+    is_own_end: bool = False
+    """Whether `clock` says itself when a row ends, whatever the retention."""
 
 
 FEEDBACK = (
-    Rule("interactions", ("id",), "received_at", "what agents did is kept for as long as the company wants", True),
+    Rule(
+        "interactions",
+        ("id",),
+        "received_at",
+        "what agents did is kept for as long as the company wants",
+        Leaves.DAY_MARK,
+    ),
     Rule(
         "reviews",
         ("interaction_id",),
         "created_at",
         "a review goes by its own age, with or without its interaction",
-        True,
+        Leaves.DAY_MARK,
     ),
     Rule("reports", ("interaction_id",), "created_at", "a report goes by its own age, as a review does"),
     Rule("telemetry_inbox", ("id",), "received_at", "a parked batch holds the company's references as well"),
     Rule("sessions", ("source", "ref", "customer_ref"), "last_seen_at", "a session ends with its last interaction"),
+    Rule("closed_requests", ("interaction_id",), "closed_at", "an interaction that has gone asks no more"),
 )
 """Retention goes by arrival, which is ours; what a product says of its own time can be anything."""
+
+ENRICHMENT = (
+    Rule("signals", ("product_id", "id"), "expires_at", "nobody sees it any more", is_own_end=True),
+    Rule(
+        "enrichment_requests",
+        ("interaction_id",),
+        "expires_at",
+        "its handle has ended; what it observed of a call is nobody's business any more",
+        Leaves.CLOSED_REQUEST,
+        is_own_end=True,
+    ),
+    Rule("context_retrievals", ("product_id", "id"), "created_at", "a decision about it would have been made by now"),
+)
 
 ENVIRONMENT_TABLES = (
     "telemetry_inbox",
@@ -39,8 +75,21 @@ ENVIRONMENT_TABLES = (
     "reviews",
     "reports",
     "interaction_days",
+    "enrichment_requests",
+    "closed_requests",
 )
-"""Tables without a foreign key to their environment, in the order in which rows come into them."""
+"""Tables that lead with their environment and have no foreign key to it, in the order in which rows come into them."""
+
+PRODUCT_TABLES = (
+    "signals",
+    "context_retrievals",
+    "personalization_decisions",
+    "personalization_outcomes",
+    "customer_choices",
+    "customer_references",
+    "customers",
+)
+"""The same for tables that lead with their product."""
 
 BITE = 2_000
 """Rows in one transaction: some ten milliseconds, so that nobody waits for a purge."""

@@ -4,12 +4,19 @@ from datetime import datetime
 
 from app.core.fields import Choice, Identifier, Instant, Integer, Number, Text
 from app.core.schema import Many, Schema, Shape
-from app.interactions.rules import CLASSIFICATIONS, HINT_SOURCES, SESSION_SOURCES, SURFACES
+from app.interactions.rules import (
+    CLASSIFICATIONS,
+    HINT_SOURCES,
+    LONGEST_HINT,
+    LONGEST_OPERATION,
+    LONGEST_REFERENCE,
+    OPERATION_PATTERN,
+    REFERENCE_PATTERN,
+    SESSION_SOURCES,
+    SURFACES,
+)
 
 MOST_EVENTS = 100
-
-OPERATION_PATTERN = r"^[^\s?#@\x00-\x1f\x7f-\x9f]+$"
-REFERENCE_PATTERN = r"^[A-Za-z0-9_.:-]+$"
 
 
 class TelemetryEvent(Shape, frozen=True):
@@ -43,15 +50,15 @@ class TelemetryEventSchema(Schema):
 
     interaction_id = Identifier(required=True)
     surface = Choice(SURFACES, required=True)
-    operation = Text(max_length=160, pattern=OPERATION_PATTERN, required=True)
+    operation = Text(max_length=LONGEST_OPERATION, pattern=OPERATION_PATTERN, required=True)
     classification = Choice(CLASSIFICATIONS, required=True)
     occurred_at = Instant(required=True)
     status_code = Integer(minimum=100, maximum=599)
     duration_ms = Number(minimum=0)
-    customer_ref = Text(max_length=160, pattern=REFERENCE_PATTERN)
-    runtime_hint = Text(max_length=200)
+    customer_ref = Text(max_length=LONGEST_REFERENCE, pattern=REFERENCE_PATTERN)
+    runtime_hint = Text(max_length=LONGEST_HINT)
     runtime_hint_source = Choice(HINT_SOURCES)
-    session_ref = Text(max_length=160, pattern=REFERENCE_PATTERN)
+    session_ref = Text(max_length=LONGEST_REFERENCE, pattern=REFERENCE_PATTERN)
     session_source = Choice(SESSION_SOURCES)
     confirmation_method = Choice(("mcp",))
 

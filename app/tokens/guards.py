@@ -39,7 +39,14 @@ def current_token() -> str:
     return token
 
 
-def _bearer() -> str:
+def current_key_id() -> str:
+    """Return the id of the key that the caller presented."""
+    key_id: str = g.key_id
+    return key_id
+
+
+def bearer() -> str:
+    """Return the credential of the request, or raise."""
     match = _BEARER.match(request.headers.get("Authorization", ""))
     if match is None:
         raise Unauthorized
@@ -54,12 +61,13 @@ def _admit_company_key() -> None:
     key = _key((KeyKind.COMPANY, KeyKind.PRODUCT))
     if key.kind is not KeyKind.COMPANY and not key.has_company_right:
         raise Unauthorized
-    g.environment = key.environment
+    state = g._get_current_object()
+    state.environment, state.key_id = key.environment, key.id
 
 
 def _admit_capability() -> None:
     try:
-        token = _bearer()
+        token = bearer()
         presented = capability.read(token)
         key = known_keys().find(presented.key_id)
         if key is None or key.signing_secret is None or not key.is_valid(clock.now()):
@@ -72,7 +80,7 @@ def _admit_capability() -> None:
 
 
 def _key(kinds: Sequence[KeyKind]) -> KnownKey:
-    text, ring = _bearer(), known_keys()
+    text, ring = bearer(), known_keys()
     key_id = keys.read_id(text, kinds)
     key = ring.find(key_id) if key_id else None
     if key is None or key.kind not in kinds or not keys.is_same(key.digest, text, ring.pepper):

@@ -1,9 +1,14 @@
 """schemathesis asks the live service everything that its description allows, and much that it does not."""
 
 import subprocess
+import uuid
 from dataclasses import replace
 
+import requests
+
 from tests.conftest import ROOT
+from tests.conversations import handle
+from tests.factories import bearer
 from tests.journeys.stack import BIN, Stack
 
 EXAMPLES = 60
@@ -57,6 +62,22 @@ def test_reports_do_what_they_say(stack: Stack) -> None:
 def test_consent_does_what_it_says(stack: Stack) -> None:
     ask(stack, "/(introspect|decisions)$", REFUSES_BAD_BODIES, stack.company.capability())
     ask(stack, "/consent/state", REFUSES_BAD_BODIES, stack.company.product_key)
+
+
+def test_customer_context_does_what_it_says(stack: Stack) -> None:
+    company_doors = "/(fields|fields/{key}|enrichment/requests|customer-context|personalization/.*)$"
+    ask(stack, company_doors, REFUSES_BAD_BODIES, stack.company.company_key)
+
+
+def test_answers_do_what_they_say(stack: Stack) -> None:
+    body = {"interactionId": str(uuid.uuid4()), "operation": "/search", "surface": "html", "remember": True}
+    asked = requests.post(
+        f"{stack.url}/api/v2/enrichment/requests",
+        json={**body, "purpose": "product_personalization", "userRef": "schemathesis"},
+        headers=bearer(stack.company.company_key),
+        timeout=10,
+    ).json()
+    ask(stack, "/enrichment/(requests/inspect|answers|consent/decisions)$", CHECKS, handle(asked))
 
 
 def test_what_is_open_to_all_does_what_it_says(stack: Stack) -> None:

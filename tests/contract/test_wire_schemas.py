@@ -15,6 +15,7 @@ from app.consent import contract
 from app.core import protocol
 from app.core.database import transaction
 from app.products.rules import Mode
+from tests.conversations import item
 from tests.factories import bearer, event, found_company, send_review
 
 TOKEN = "afr2_" + "0" * 32 + ".payload." + "s" * 43
@@ -68,6 +69,11 @@ def test_what_the_service_takes_and_gives_fits(client: FlaskClient) -> None:
     check("telemetry-batch", {"events": [event(statusCode=200, durationMs=1.5)]})
     check("outcome", {"outcome": "success", "note": "It worked as documented."})
     check("decision", {"decision": "approved"})
+    field = {"label": "Pace", "type": "goal", "allowedValues": ["slow"], "operations": None}
+    check("field-definition", field)
+    check("enrichment-answer", {"status": "answered", "items": [item()]})
+    check("enrichment-choice", {"decision": "declined", "remember": False})
+    check("context-query", {"purpose": "targeted_advertising", "userRef": "u1"})
     check("report", {"summary": "It worked well.", "findings": [{"kind": "gap", "topic": "a", "detail": "Nothing."}]})
     check("review", send_review(client, company.capability()).json["review"])
     with transaction():

@@ -14,13 +14,19 @@ from app.models import METADATA
 from app.products import service as products
 from app.products.rules import Mode
 from app.retention.erasure import erase_product
-from app.retention.rules import ENVIRONMENT_TABLES
+from app.retention.rules import ENVIRONMENT_TABLES, PRODUCT_TABLES
 from app.summaries import service as summaries
 from app.telemetry import persistence
+from tests.conversations import ADVERTISING, Talk, item
 from tests.factories import Company, bearer, event, found_company, send_events, send_review
 
 SUBJECT = "afsub1_" + "S" * 43
-TENANT_TABLES = [table.name for table in METADATA.sorted_tables if "environment_id" in table.columns]
+TENANTS = {
+    table.name: next(iter(table.primary_key.columns)).name
+    for table in METADATA.sorted_tables
+    if next(iter(table.primary_key.columns)).name in ("environment_id", "product_id")
+}
+"""Every table that leads with an environment or a product, and with which."""
 
 
 def fill(client: FlaskClient, company: Company) -> None:
@@ -36,21 +42,35 @@ def fill(client: FlaskClient, company: Company) -> None:
     summaries.roll_up_waiting()
     send_events(client, company, event())
     assert send_review(client, company.capability(subject=SUBJECT, revision=1)).status_code == 200
+    converse(Talk(client, company))
     with transaction():
         insert = "INSERT INTO day_marks (environment_id, day_on) VALUES (:environment, now())"
         session().execute(text(insert), {"environment": company.environment_id})
 
 
+def converse(talk: Talk) -> None:
+    """Leave rows in every table of the product's customers."""
+    talk.put_field("content.format", allowedValues=["audio"], targetedAdvertisingSafe=True)
+    talk.choose(talk.ask(userRef="u1", purpose=ADVERTISING).json, "approved")
+    talk.answer(talk.ask(userRef="u1").json, item("content.format", "audio", remember=True))
+    found = talk.retrieve(userRef="u1").json
+    made = {"externalDecisionId": "d", "contextRetrievalId": found["retrievalId"], "signalIds": []}
+    decision = talk.post("/personalization/decisions", made).json["decision"]
+    told = {"externalOutcomeId": "o", "decisionId": decision["id"], "outcome": "conversion"}
+    assert talk.post("/personalization/outcomes", told).status_code == 200
+    with transaction():
+        closed = "INSERT INTO closed_requests (environment_id, interaction_id, closed_at) VALUES (:id, :id, now())"
+        session().execute(text(closed), {"id": talk.company.environment_id})
+
+
 def rows_of(company: Company) -> dict[str, int]:
+    tenants = {"environment_id": company.environment_id, "product_id": company.product_id}
     with transaction():
         return {
             table: session()
-            .execute(
-                text(f"SELECT count(*) FROM {table} WHERE environment_id = :environment"),
-                {"environment": company.environment_id},
-            )
+            .execute(text(f"SELECT count(*) FROM {table} WHERE {tenant} = :id"), {"id": tenants[tenant]})
             .scalar_one()
-            for table in TENANT_TABLES
+            for table, tenant in TENANTS.items()
         }
 
 
@@ -85,8 +105,9 @@ def test_an_interrupted_erasure_can_be_begun_again(
         products.get_environment(company.environment_id)
 
 
-def test_no_table_of_an_environment_is_forgotten() -> None:
+def test_no_table_is_forgotten() -> None:
     cascading = {
         table.name for table in METADATA.sorted_tables if any(key.ondelete == "CASCADE" for key in table.foreign_keys)
     }
-    assert set(TENANT_TABLES) - cascading == set(ENVIRONMENT_TABLES)
+    assert set(TENANTS) - cascading == {*ENVIRONMENT_TABLES, *PRODUCT_TABLES}
+    assert {table for table, tenant in TENANTS.items() if tenant == "product_id"} - cascading == set(PRODUCT_TABLES)

@@ -2,6 +2,7 @@
 
 import json
 import socket
+import ssl
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -11,6 +12,7 @@ from typing import Any, NamedTuple
 
 from agent_feedback.telemetry import TelemetryQueue
 
+COMPANY_KEY = "af_company_0123456789abcdef0123456789abcdef_conformance_company_secret_000000000000000001"
 KEY = "af_live_0123456789abcdef0123456789abcdef_conformance_secret_0123456789abcdef"
 
 HANG_UP = 0
@@ -24,6 +26,12 @@ class Received(NamedTuple):
     path: str
     headers: dict[str, str]
     body: bytes
+    method: str = "POST"
+
+    @property
+    def content(self) -> dict[str, Any]:
+        content: dict[str, Any] = json.loads(self.body)
+        return content
 
     @property
     def events(self) -> list[dict[str, Any]]:
@@ -37,6 +45,8 @@ class Reply(NamedTuple):
     status: int = 202
     body: bytes = b"{}"
     headers: tuple[tuple[str, str], ...] = ()
+    drip_s: float = 0
+    """Seconds before each byte of the answer, if it is to come one by one."""
 
 
 class Endpoint:
@@ -78,8 +88,8 @@ def _handler(endpoint: Endpoint) -> type[BaseHTTPRequestHandler]:
             endpoint.connections += 1
 
         def do_POST(self) -> None:
-            body = self.rfile.read(int(self.headers["Content-Length"]))
-            endpoint.received.append(Received(time.monotonic(), self.path, dict(self.headers), body))
+            body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+            endpoint.received.append(Received(time.monotonic(), self.path, dict(self.headers), body, self.command))
             endpoint.gate.wait(10)
             reply = endpoint.replies.pop(0) if endpoint.replies else endpoint.usual
             if reply.status == HANG_UP:
@@ -91,10 +101,22 @@ def _handler(endpoint: Endpoint) -> type[BaseHTTPRequestHandler]:
             self.send_header("Content-Length", str(len(reply.body)))
             for name, value in reply.headers:
                 self.send_header(name, value)
+            if reply.drip_s:
+                self._drip(reply)
+                return
             self.end_headers()
-            self.wfile.write(reply.body)
+            with suppress(OSError):
+                self.wfile.write(reply.body)
 
-        do_GET = do_POST
+        def _drip(self, reply: Reply) -> None:
+            self.close_connection = True
+            head = b"".join(self._headers_buffer)  # type: ignore[attr-defined]
+            with suppress(OSError):
+                for byte in head + b"\r\n" + reply.body:
+                    time.sleep(reply.drip_s)
+                    self.wfile.write(bytes([byte]))
+
+        do_GET = do_PUT = do_DELETE = do_POST
 
         def log_message(self, format: str, *args: Any) -> None:
             """Say nothing."""
@@ -103,10 +125,12 @@ def _handler(endpoint: Endpoint) -> type[BaseHTTPRequestHandler]:
 
 
 @contextmanager
-def serving(endpoint: Endpoint) -> Iterator[Endpoint]:
+def serving(endpoint: Endpoint, tls: ssl.SSLContext | None = None) -> Iterator[Endpoint]:
     """Run the server while the block runs."""
     with _Server(("127.0.0.1", 0), _handler(endpoint)) as server:
-        endpoint.url = f"http://127.0.0.1:{server.server_port}"
+        if tls:
+            server.socket = tls.wrap_socket(server.socket, server_side=True)
+        endpoint.url = f"{'https' if tls else 'http'}://127.0.0.1:{server.server_port}"
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
         thread.start()
         try:

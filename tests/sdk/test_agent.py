@@ -7,8 +7,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from agent_feedback import AgentFeedback
-from agent_feedback import agent as agent_module
+from agent_feedback import AgentFeedback, agent_calls
 from agent_feedback.agent import Envelope, FeedbackRefused, from_response
 
 from tests.sdk.endpoint import HANG_UP, KEY, Endpoint, Reply, closed_port
@@ -19,7 +18,7 @@ ANSWER = {"accepted": True, "interactionId": "i", "review": {"id": "r"}}
 
 @pytest.fixture(autouse=True)
 def quick_retry(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(agent_module, "RETRY_PAUSE_S", 0.01)
+    monkeypatch.setattr(agent_calls, "RETRY_PAUSE_S", 0.01)
 
 
 @pytest.fixture(autouse=True)
@@ -201,7 +200,7 @@ def test_a_service_that_is_not_there_cannot_be_reached() -> None:
 
 
 def test_a_server_that_does_not_speak_tls_cannot_be_reached(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(agent_module, "TIMEOUT_S", 0.2)
+    monkeypatch.setattr(agent_calls, "TIMEOUT_S", 0.2)
     with socket.create_server(("127.0.0.1", 0)) as silent:
         url = f"https://127.0.0.1:{silent.getsockname()[1]}"
         with pytest.raises(ConnectionError, match="could not be reached"):

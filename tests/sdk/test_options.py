@@ -122,7 +122,7 @@ def test_a_malformed_option_is_refused(name: str, value: Any, needed: str) -> No
         AgentFeedback(KEY, endpoint=URL, **{name: value})
 
 
-@pytest.mark.parametrize("name", ["apiKey", "max_queue", "is_enabled", "company_key"])
+@pytest.mark.parametrize("name", ["apiKey", "max_queue", "is_enabled", "company"])
 def test_an_unknown_option_is_refused_and_the_known_ones_are_named(name: str) -> None:
     with pytest.raises(BadOption, match=f"^{name}: there is no such option; there are cache_mode, "):
         AgentFeedback(KEY, endpoint=URL, **{name: 1})

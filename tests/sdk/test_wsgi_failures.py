@@ -4,10 +4,12 @@ import io
 import logging
 import sys
 from collections.abc import Callable, Iterable, Iterator
+from types import ModuleType
 from typing import Any
 from wsgiref.util import FileWrapper
 
 import pytest
+from agent_feedback import held
 from agent_feedback import wsgi as adapter
 
 from tests.sdk.endpoint import KEY
@@ -92,15 +94,18 @@ def test_a_callback_that_fails_leaves_the_response_as_it_was(name: str, caplog: 
     assert KEY not in caplog.text
 
 
-@pytest.mark.parametrize("name", ["splice", "normalize_operation", "is_eligible"])
+@pytest.mark.parametrize(
+    ("module", "name"),
+    [(adapter, "splice"), (adapter, "read_names"), (adapter, "normalize_operation"), (held, "is_eligible")],
+)
 @pytest.mark.parametrize("body", [[BODY], Watched(BODY[:3], BODY[3:])])
 def test_a_mistake_of_ours_leaves_the_response_as_it_was(
-    feedback: Client, monkeypatch: pytest.MonkeyPatch, name: str, body: Iterable[bytes]
+    feedback: Client, monkeypatch: pytest.MonkeyPatch, module: ModuleType, name: str, body: Iterable[bytes]
 ) -> None:
     def fail(*arguments: Any) -> None:
         raise RuntimeError("a mistake")
 
-    monkeypatch.setattr(adapter, name, fail)
+    monkeypatch.setattr(module, name, fail)
     plain, seen = both(answering(body, headers=[JSON, LENGTH]), feedback)
     assert seen == plain
 

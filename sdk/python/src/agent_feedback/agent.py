@@ -1,49 +1,60 @@
-"""The agent's side: find the envelope in a response, ask if it says so, and send one compact review or report.
+"""The agent's side: find what a response asks for, ask the user if it says so, and send one compact answer.
 
 from agent_feedback.agent import from_response
 
 found = from_response(response, allowed_origins=["https://feedback.example"])
-if found:
+if found and found.state == "feedback_ready":
     found.submit_outcome("success", "All twelve orders matched what the documentation promised.")
 """
 
-import http.client
 import json
-import time
 from collections.abc import Mapping, Sequence
 from typing import Any
-from urllib.parse import urlsplit
 
-from agent_feedback import files
+from agent_feedback import agent_calls, files, questions
+from agent_feedback.agent_calls import FeedbackRefused
+from agent_feedback.agent_context import ContextQuestion
+from agent_feedback.asking import HEADER
 from agent_feedback.envelope import FIELD
-from agent_feedback.options import LOOPBACK
-from agent_feedback.transport import Answer, Transport
+from agent_feedback.reading import read_members
 
-TIMEOUT_S = 10.0
-RETRY_PAUSE_S = 0.5
-
-
-class FeedbackRefused(Exception):
-    """The service did not take it; `status` and `body` say why."""
-
-    def __init__(self, status: int, body: Any) -> None:
-        super().__init__(f"status {status}: {body.get('error') if isinstance(body, dict) else body}")
-        self.status, self.body = status, body
+__all__ = ["ContextQuestion", "Envelope", "FeedbackRefused", "from_response"]
 
 
 class Envelope:
-    """An envelope that was found in a response."""
+    """What was found in a response: the envelope of feedback, a question about the customer, or both."""
 
-    def __init__(self, content: Mapping[str, Any], allowed_origins: Sequence[str]) -> None:
+    def __init__(
+        self,
+        content: Mapping[str, Any],
+        allowed_origins: Sequence[str],
+        context: ContextQuestion | None = None,
+        retry_headers: Mapping[str, str] | None = None,
+    ) -> None:
         if isinstance(allowed_origins, str):
             raise TypeError("allowed_origins is a list of origins")
-        self.content = content
-        self._allowed = {_origin(url) for url in allowed_origins}
+        self.content, self.context = content, context
+        self.retry_headers = dict(retry_headers or {})
+        """What to send along when the same operation is repeated at once after an answer."""
+        self._allowed = {agent_calls.origin(url) for url in allowed_origins}
 
     @property
     def state(self) -> str:
-        """`feedback_ready` means that a review may be sent."""
-        return str(self.content.get("state"))
+        """`feedback_ready` means that a review may be sent; `not_requested`, that there is a question only."""
+        return str(self.content.get("state", "not_requested"))
+
+    def answer(self, items: Sequence[Mapping[str, Any]], status: str = "answered") -> dict[str, Any]:
+        """Answer the product's question; see `ContextQuestion.answer`."""
+        return self._question().answer(items, status)
+
+    def decline_context(self) -> dict[str, Any]:
+        """Tell that the user does not want such questions; a refusal of a known user stays."""
+        return self._question().decide("declined")
+
+    def _question(self) -> ContextQuestion:
+        if self.context is None:
+            raise ValueError("this response asks nothing about the customer")
+        return self.context
 
     def submit_outcome(self, outcome: str, note: str) -> dict[str, Any]:
         """Send the review and return the service's answer; retries once after a 5xx or a network error.
@@ -77,7 +88,7 @@ class Envelope:
         """Ask the service what stands; its answer is authoritative, and is asked for before any question is shown."""
         url, authorization = self._any_action()
         path = files.read("contract.json")["paths"]["introspect"]
-        return self._post(_origin(url) + path, authorization, b"{}")
+        return self._post(agent_calls.origin(url) + path, authorization, b"{}")
 
     def decide(self, decision: str) -> dict[str, Any]:
         """Submit what the user said, `approved` or `declined`; an approval brings the contract to go on with."""
@@ -118,63 +129,29 @@ class Envelope:
         raise ValueError("this envelope has no capability")
 
     def _post(self, url: str, authorization: str, body: bytes) -> dict[str, Any]:
-        origin, parts = _origin(url), urlsplit(url)
-        is_safe = parts.scheme == "https" or (parts.scheme == "http" and parts.hostname in LOOPBACK)
-        if origin not in self._allowed or not is_safe:
+        origin = agent_calls.origin(url)
+        if origin not in self._allowed or not agent_calls.is_safe(url):
             raise ValueError(f"{origin} is not an allowed origin")
-        transport = Transport(origin, TIMEOUT_S)
-        headers = {"Authorization": authorization}
-        try:
-            answer = _try(transport, parts.path, body, headers)
-            if answer is None or answer.status >= 500:
-                transport.close()
-                time.sleep(RETRY_PAUSE_S)
-                answer = _try(transport, parts.path, body, headers)
-        finally:
-            transport.close()
-        if answer is None:
-            raise ConnectionError(f"{origin} could not be reached")
-        content = _content(answer.body)
-        if answer.status != 200 or not isinstance(content, dict):
-            raise FeedbackRefused(answer.status, content)
-        return content
+        return agent_calls.post(url, authorization, body)
 
 
-def from_response(response: Any, *, allowed_origins: Sequence[str]) -> Envelope | None:
-    """Return the envelope of a response, or None.
+def from_response(response: Any, *, allowed_origins: Sequence[str], url: str | None = None) -> Envelope | None:
+    """Return what a response asks for, or None.
 
-    `response` is a response of requests or httpx, a parsed JSON object, or the bytes of one.
+    `response` is a response of requests or httpx, a parsed JSON object, or the bytes of one; the latter need the `url`
+    that they came from, if a question about the customer is to be answered.
     """
-    content = _parse(response)
-    found = content.get(FIELD) if isinstance(content, dict) else None
-    return Envelope(found, allowed_origins) if isinstance(found, dict) and found.get("v") == 1 else None
-
-
-def _parse(response: Any) -> Any:
-    if isinstance(response, dict):
-        return response
-    body = response if isinstance(response, (bytes, bytearray, str)) else getattr(response, "content", None)
-    try:
-        return json.loads(body or b"null")
-    except (ValueError, TypeError, RecursionError):
+    members = read_members(response)
+    found = members.get(FIELD)
+    feedback = found if isinstance(found, dict) and found.get("v") == 1 else None
+    context = _question(members.get(questions.FIELD), url or str(getattr(response, "url", "")))
+    if feedback is None and context is None:
         return None
+    headers: Any = getattr(response, "headers", None)
+    interaction = headers.get(HEADER) if hasattr(headers, "get") else None
+    return Envelope(feedback or {}, allowed_origins, context, {HEADER: interaction} if interaction else None)
 
 
-def _content(body: bytes) -> Any:
-    """Return a service's answer: JSON, or else its first words, which may come from a proxy in between."""
-    try:
-        return json.loads(body or b"null")
-    except (ValueError, RecursionError):
-        return body[:200].decode("utf-8", "replace")
-
-
-def _try(transport: Transport, path: str, body: bytes, headers: Mapping[str, str]) -> Answer | None:
-    try:
-        return transport.post(path, body, headers)
-    except (OSError, http.client.HTTPException):
-        return None
-
-
-def _origin(url: str) -> str:
-    parts = urlsplit(url)
-    return f"{parts.scheme}://{parts.netloc}".lower()
+def _question(service: Any, url: str) -> ContextQuestion | None:
+    content = service.get(questions.MEMBER) if isinstance(service, dict) else None
+    return ContextQuestion(content, url) if isinstance(content, dict) else None

@@ -10,6 +10,7 @@ from typing import Any
 from agent_feedback import envelope
 from agent_feedback.capability import LIFETIME_S, consent_subject, mint
 from agent_feedback.consent import UNKNOWN, ConsentStates
+from agent_feedback.customer_context import CustomerContext
 from agent_feedback.options import Reference, read_options
 from agent_feedback.telemetry import TelemetryQueue, timestamp
 from agent_feedback.wsgi import WsgiAdapter
@@ -25,22 +26,26 @@ class AgentFeedback:
     """What a product needs of this package; make one for each process.
 
     Options are named as in `agent_feedback.Options`; the key and the endpoint may also come from the environment
-    (AGENT_FEEDBACK_KEY, AGENT_FEEDBACK_URL).
+    (AGENT_FEEDBACK_KEY, AGENT_FEEDBACK_URL). With a company key (AGENT_FEEDBACK_COMPANY_KEY), `customer_context` asks
+    agents what helps to serve their users.
     """
 
     def __init__(self, api_key: str | None = None, *, endpoint: str | None = None, **settings: Any) -> None:
         self.options = read_options(api_key, endpoint, settings)
         self.telemetry = TelemetryQueue(self.options)
         self.consent = ConsentStates(self.options)
+        self.customer_context = CustomerContext.of(self.options)
         self._left_out: set[str] = set()
 
     def wsgi(self, app: Callable[..., Any]) -> Callable[..., Any]:
-        """Wrap a WSGI application: eligible responses carry an envelope."""
-        return WsgiAdapter(app, self) if self.options.is_enabled and self.options.mode != "off" else app
+        """Wrap a WSGI application: eligible responses carry an envelope, and what the product asks for."""
+        options = self.options
+        has_work = options.mode != "off" or options.company_key is not None
+        return WsgiAdapter(app, self) if options.is_enabled and has_work else app
 
-    def prepare(self) -> "Preparation":
+    def prepare(self, interaction_id: str | None = None) -> "Preparation":
         """Begin an interaction."""
-        return Preparation(self)
+        return Preparation(self, interaction_id or str(uuid.uuid4()))
 
     def reference(self, name: str, callback: Reference | None, environ: Mapping[str, Any]) -> str | None:
         """Return what a callback says, if the service can take it."""
@@ -61,15 +66,15 @@ class AgentFeedback:
 
     def shutdown(self, timeout: float | None = None) -> int:
         """Send the telemetry that waits and stop; returns how many events were lost."""
+        self.customer_context.close()
         return self.telemetry.shutdown(timeout)
 
 
 class Preparation:
     """One interaction between its envelope and its telemetry."""
 
-    def __init__(self, client: AgentFeedback) -> None:
-        self._client = client
-        self.interaction_id = str(uuid.uuid4())
+    def __init__(self, client: AgentFeedback, interaction_id: str) -> None:
+        self._client, self.interaction_id = client, interaction_id
         self._issued_at = time.time()
 
     def envelope(self, customer_ref: str | None = None) -> dict[str, Any]:

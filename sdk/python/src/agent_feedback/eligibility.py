@@ -16,6 +16,9 @@ ALWAYS_EXCLUDED = (
 )
 
 _JSON = re.compile(r"application/(?:json|[\w.-]+\+json)\s*(?:;\s*charset\s*=\s*\"?utf-?8\"?\s*)?\Z", re.IGNORECASE)
+_HTML = re.compile(
+    r"text/html\s*(?:;\s*charset\s*=\s*\"?(?:utf-?8|us-ascii|iso-8859-1|windows-1252)\"?\s*)?\Z", re.IGNORECASE
+)
 _PARTIAL = (204, 205, 206)
 # What a cache of the company's own obeys before it looks at Cache-Control.
 _CDN_POLICIES = frozenset({"cdn-cache-control", "surrogate-control"})
@@ -48,13 +51,19 @@ def by_name(headers: Iterable[tuple[str, str]]) -> dict[str, str]:
     return named
 
 
+def surface_of(headers: Mapping[str, str]) -> str | None:
+    """Return what a response is by its lower-cased headers, JSON or HTML, or None if neither."""
+    content_type = headers.get("content-type", "").strip()
+    if _JSON.match(content_type):
+        return "http_json"
+    return "html" if _HTML.match(content_type) else None
+
+
 def is_eligible(status: int, headers: Mapping[str, str], options: Any) -> bool:
-    """Tell whether a response, by its status and lower-cased headers, can carry an envelope in its JSON."""
+    """Tell whether a response, by its status and lower-cased headers, can be extended if its content can."""
     if not 200 <= status < 300 or status in _PARTIAL or "content-range" in headers:
         return False
     if headers.get("content-encoding", "identity").strip().lower() != "identity":
-        return False
-    if not _JSON.match(headers.get("content-type", "").strip()):
         return False
     return options.cache_mode == "private" or not _is_shared(headers)
 

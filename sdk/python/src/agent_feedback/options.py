@@ -8,6 +8,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from agent_feedback.capability import ProductKey
+from agent_feedback.company_key import CompanyKey
 
 MODES = ("never_ask", "ask_once", "ask_always", "off")
 CACHE_MODES = ("safe", "private")
@@ -43,6 +44,12 @@ class Options:
     max_body_bytes: int = 1024 * 1024
     consent_cache_size: int = 10_000
     consent_cache_ttl: float = 300.0
+    company_key: CompanyKey | None = None
+    """With it, responses can ask for customer context and the relay is mounted."""
+    context_timeout: float = 0.25
+    """For one question of customer context, with everything that belongs to it."""
+    relay_timeout: float = 5.0
+    """For what an agent sends through the relay."""
     service_name: str = "Agent Feedback"
     """The name that the service gives itself in its questions."""
 
@@ -50,11 +57,33 @@ class Options:
 def read_options(api_key: str | None, endpoint: str | None, settings: Mapping[str, Any]) -> Options:
     """Join arguments and environment, arguments first, or raise `BadOption`."""
     chosen = dict(settings)
+    company_key = read_company_key(chosen.pop("company_key", None))
     chosen.setdefault("mode", os.environ.get("AGENT_FEEDBACK_MODE") or MODES[0])
     for name, value in chosen.items():
         _check(name, value)
-    is_enabled = os.environ.get("AGENT_FEEDBACK_ENABLED", "true").strip().lower() not in ("false", "0", "no", "off")
-    return Options(api_key=_key(api_key), endpoint=endpoint_url(endpoint), is_enabled=is_enabled, **chosen)
+    return Options(
+        api_key=_key(api_key),
+        endpoint=read_endpoint(endpoint),
+        is_enabled=is_switched_on(),
+        company_key=company_key,
+        **chosen,
+    )
+
+
+def is_switched_on() -> bool:
+    """Tell whether the kill switch has been left alone."""
+    return os.environ.get("AGENT_FEEDBACK_ENABLED", "true").strip().lower() not in ("false", "0", "no", "off")
+
+
+def read_company_key(argument: str | None) -> CompanyKey | None:
+    """Return the company key of the argument or else of the environment, or raise `BadOption`."""
+    chosen = os.environ.get("AGENT_FEEDBACK_COMPANY_KEY") or None if argument is None else argument
+    try:
+        return None if chosen is None else CompanyKey(chosen.strip())
+    except (ValueError, TypeError, AttributeError):
+        raise BadOption(
+            "company_key (or AGENT_FEEDBACK_COMPANY_KEY): a company key looks like af_company_<32 hex digits>_<secret>"
+        ) from None
 
 
 def _key(argument: str | None) -> ProductKey:
@@ -66,8 +95,8 @@ def _key(argument: str | None) -> ProductKey:
         ) from None
 
 
-def endpoint_url(argument: str | None) -> str:
-    """Return the service's address, from the argument or the environment, or raise `BadOption`."""
+def read_endpoint(argument: str | None) -> str:
+    """Return the service's address, or raise `BadOption`."""
     refused = BadOption(
         "endpoint (or AGENT_FEEDBACK_URL): an https URL without credentials, query or fragment is needed; "
         "http only for the machine itself"
@@ -87,7 +116,8 @@ def endpoint_url(argument: str | None) -> str:
 
 def _check(name: str, value: Any) -> None:
     if name not in _RULES:
-        raise BadOption(f"{name}: there is no such option; there are {', '.join(sorted(_RULES))}")
+        known = sorted((*_RULES, "company_key"))
+        raise BadOption(f"{name}: there is no such option; there are {', '.join(known)}")
     is_right, needed = _RULES[name]
     if not is_right(value):
         raise BadOption(f"{name}: {needed}")
@@ -122,7 +152,7 @@ _RULES: dict[str, tuple[Callable[[Any], bool], str]] = {
         (_is_callback, "a function that takes the WSGI environment is needed"),
     ),
     **dict.fromkeys(
-        ("flush_interval", "timeout", "shutdown_timeout", "consent_cache_ttl"),
+        ("flush_interval", "timeout", "shutdown_timeout", "consent_cache_ttl", "context_timeout", "relay_timeout"),
         (_is_time, "a number of seconds above zero is needed"),
     ),
     **dict.fromkeys(

@@ -15,7 +15,7 @@ from agent_feedback.evidence import allowlist, ranges
 from agent_feedback.evidence.allowlist import Allowlist
 from agent_feedback.evidence.checkpoint import BadCheckpoint, Checkpoint, default_path, locked
 from agent_feedback.evidence.checks import Checks
-from agent_feedback.evidence.delivery import CompanyKey, Deliver, Delivery, Receipt, Refused, Undelivered
+from agent_feedback.evidence.delivery import Deliver, Delivery, Receipt, Refused, Undelivered
 from agent_feedback.evidence.dns import ReverseDns
 from agent_feedback.evidence.exporter import Exporter, Labels
 from agent_feedback.evidence.follow import follow
@@ -26,7 +26,7 @@ from agent_feedback.evidence.ranges import BadRanges, Ranges
 from agent_feedback.evidence.shipping import Shipper
 from agent_feedback.evidence.stopping import Stop, Stopped
 from agent_feedback.evidence.tail import Desk
-from agent_feedback.options import BadOption, endpoint_url
+from agent_feedback.options import BadOption, read_company_key, read_endpoint
 
 DONE, REFUSED, UNUSABLE, UNDELIVERED, UNREADABLE = 0, 1, 2, 3, 4
 STOPPED = 128
@@ -206,14 +206,13 @@ def _ranges(named: list[tuple[str, str]], allowed: Allowlist) -> dict[str, Range
 
 
 def _delivery(arguments: argparse.Namespace, stop: Stop) -> Delivery:
-    try:
-        key = CompanyKey(os.environ.get("AGENT_FEEDBACK_COMPANY_KEY", "").strip())
-    except ValueError as error:
-        raise ValueError(f"AGENT_FEEDBACK_COMPANY_KEY: {error}") from None
+    key = read_company_key(None)
+    if key is None:
+        raise BadOption("AGENT_FEEDBACK_COMPANY_KEY: the company key is needed")
     attempts = arguments.max_attempts
     if attempts is None:
         attempts = 0 if arguments.follow else ATTEMPTS
-    return Delivery(endpoint_url(None), key, stop, attempts)
+    return Delivery(read_endpoint(None), key, stop, attempts)
 
 
 def _printing(stop: Stop) -> Deliver:

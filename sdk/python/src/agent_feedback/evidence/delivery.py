@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from agent_feedback import files
+from agent_feedback.company_key import CompanyKey
 from agent_feedback.evidence.stopping import Stop
 from agent_feedback.transport import Answer, Transport
 
@@ -18,7 +19,6 @@ FIRST_PAUSE_S = 0.5
 LONGEST_PAUSE_S = 60.0
 _MOST_DOUBLINGS = 10
 
-_KEY = re.compile(r"af_(?:company|live)_([0-9a-f]{32})_[!-~]{20,200}\Z")
 _CODE = re.compile(r"[a-z][a-z0-9_]{0,63}\Z")
 
 _MEANING = {
@@ -39,27 +39,6 @@ class Refused(Exception):
 
 class Undelivered(Exception):
     """The service could not be reached, or could not take the batch for now."""
-
-
-class CompanyKey:
-    """A company key, or a product key with the right `company`, that does not show itself when printed."""
-
-    __slots__ = ("_text", "id")
-
-    def __init__(self, text: str) -> None:
-        found = _KEY.match(text)
-        if found is None:
-            raise ValueError("a company key looks like af_company_<32 hex digits>_<secret>")
-        self._text, self.id = text, found[1]
-
-    def reveal(self) -> str:
-        """Return the text."""
-        return self._text
-
-    def __repr__(self) -> str:
-        return f"CompanyKey({self.id}_…)"
-
-    __str__ = __repr__
 
 
 class Receipt(NamedTuple):

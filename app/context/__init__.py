@@ -1,0 +1,1 @@
+"""What a company may know about a customer right now."""

@@ -1,0 +1,20 @@
+"""Retrieval over HTTP."""
+
+from app.context import service
+from app.context.schemas import ContextQuery, ContextQuerySchema, RetrievalSchema
+from app.context.service import Retrieval
+from app.core.api import Blueprint
+from app.tokens.guards import current_environment
+
+blp = Blueprint("context", __name__, description="What a company may know about a customer right now.")
+
+
+@blp.post("/customer-context")
+@blp.arguments(ContextQuerySchema)
+@blp.response(200, RetrievalSchema)
+def retrieve(query: ContextQuery) -> Retrieval:
+    """Retrieve a customer's context for one purpose.
+
+    Read-only: an unknown reference makes no customer and has no items.
+    """
+    return service.retrieve(current_environment(), query)

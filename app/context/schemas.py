@@ -1,0 +1,41 @@
+"""The wire shapes of retrievals."""
+
+from marshmallow import fields
+
+from app.context.rules import MOST_ITEMS
+from app.core.fields import Choice, Identifier
+from app.core.schema import Many, Schema, Shape
+from app.customers.rules import LEVELS, PURPOSES
+from app.enrichment.schemas import ContextItemSchema, reference
+
+
+class ContextQuery(Shape, frozen=True):
+    """Whose context is asked for."""
+
+    purpose: str
+    user_ref: str | None = None
+    account_ref: str | None = None
+    anonymous_ref: str | None = None
+    interaction_id: str | None = None
+
+
+class ContextQuerySchema(Schema):
+    """A customer's references, or the interaction that was answered in, or both."""
+
+    loads_as = ContextQuery
+
+    purpose = Choice(PURPOSES, required=True)
+    user_ref = reference()
+    account_ref = reference()
+    anonymous_ref = reference()
+    interaction_id = Identifier()
+
+
+class RetrievalSchema(Schema):
+    """What is known and may be used for this purpose, right now."""
+
+    retrieval_id = fields.UUID(required=True)
+    identity_level = Choice(LEVELS, required=True)
+    context_version = fields.String(required=True, metadata={"description": "Stays the same while the items do."})
+    interaction_id = fields.UUID(required=True, allow_none=True)
+    items = Many(ContextItemSchema(), max_length=MOST_ITEMS, required=True)

@@ -1,0 +1,62 @@
+"""Customers of a product, the references they are known by, and what they chose.
+
+There are no foreign keys: what belongs to a removed product is erased in bites, as its feedback is.
+"""
+
+import uuid
+from datetime import datetime
+
+from sqlalchemy import CheckConstraint, DateTime, Index, LargeBinary, Text
+from sqlalchemy.orm import Mapped, mapped_column
+
+from app.core.database import Base
+from app.customers.rules import CHOICES, KINDS, PURPOSES
+
+
+class Customer(Base):
+    """Somebody who is known again."""
+
+    __tablename__ = "customers"
+    __table_args__ = (Index("ix_customers_last_seen", "product_id", "last_seen_at"),)
+
+    product_id: Mapped[uuid.UUID] = mapped_column(primary_key=True)
+    id: Mapped[uuid.UUID] = mapped_column(primary_key=True)
+    created_at: Mapped[datetime] = mapped_column(DateTime(timezone=True))
+    last_seen_at: Mapped[datetime] = mapped_column(DateTime(timezone=True))
+    """To the day: when a request last named this customer."""
+
+
+class CustomerReference(Base):
+    """One reference, as a keyed digest, and whom it names."""
+
+    __tablename__ = "customer_references"
+    __table_args__ = (
+        CheckConstraint(f"kind IN {KINDS}", name="kind"),
+        Index("ix_customer_references_customer", "product_id", "customer_id"),
+    )
+
+    product_id: Mapped[uuid.UUID] = mapped_column(primary_key=True)
+    kind: Mapped[str] = mapped_column(Text, primary_key=True)
+    digest: Mapped[bytes] = mapped_column(LargeBinary, primary_key=True)
+    scope: Mapped[bytes] = mapped_column(LargeBinary, primary_key=True)
+    """Of a user: the digest of the account; empty where there is none, or none is known yet."""
+    customer_id: Mapped[uuid.UUID] = mapped_column()
+    created_at: Mapped[datetime] = mapped_column(DateTime(timezone=True))
+    linked_at: Mapped[datetime | None] = mapped_column(DateTime(timezone=True))
+    """When an anonymous reference became part of a verified customer, which happens once."""
+
+
+class CustomerChoice(Base):
+    """What a customer said about one purpose. It outlives every signal: a forgotten no would be asked again."""
+
+    __tablename__ = "customer_choices"
+    __table_args__ = (
+        CheckConstraint(f"purpose IN {PURPOSES}", name="purpose"),
+        CheckConstraint(f"decision IN {CHOICES}", name="decision"),
+    )
+
+    product_id: Mapped[uuid.UUID] = mapped_column(primary_key=True)
+    customer_id: Mapped[uuid.UUID] = mapped_column(primary_key=True)
+    purpose: Mapped[str] = mapped_column(Text, primary_key=True)
+    decision: Mapped[str] = mapped_column(Text)
+    decided_at: Mapped[datetime] = mapped_column(DateTime(timezone=True))

@@ -1,0 +1,261 @@
+"""Resolving references to customers, linking, and what a customer chose.
+
+Whoever writes for a customer locks the customer first, and only then what belongs to it; so an answer, an opt-out and
+a link never cross each other.
+"""
+
+import hashlib
+import uuid
+from dataclasses import dataclass
+from datetime import timedelta
+
+from sqlalchemy import Table, text
+
+from app.core import clock
+from app.core.database import Base, session
+from app.core.errors import Conflict
+from app.customers.models import Customer, CustomerChoice, CustomerReference
+from app.customers.rules import DECLINED, NO_ACCOUNT, Kind, Level, Purpose, References
+
+# In one fixed order, so that two requests with the same references never wait for each other in a ring.
+_LOCK_REFERENCES = text("SELECT pg_advisory_xact_lock(key) FROM unnest(CAST(:keys AS bigint[])) AS key")
+
+_LOCK = text("""
+    SELECT id FROM customers WHERE product_id = :product_id AND id = ANY(CAST(:ids AS uuid[])) ORDER BY id FOR UPDATE
+""")
+
+_FIND = text("""
+    SELECT scope, customer_id, linked_at FROM customer_references
+    WHERE product_id = :product_id AND kind = :kind AND digest = :digest LIMIT 1000
+""")
+
+_BIND_USER = text("""
+    UPDATE customer_references SET scope = :scope
+    WHERE product_id = :product_id AND kind = 'user' AND digest = :digest AND scope = ''
+""")
+
+_REPOINT = text("""
+    UPDATE customer_references SET customer_id = :into, linked_at = :now
+    WHERE product_id = :product_id AND customer_id = :customer_id
+""")
+
+# Where either of the two had said no, the one that remains has.
+_MERGE_CHOICES = text("""
+    INSERT INTO customer_choices AS c (product_id, customer_id, purpose, decision, decided_at)
+    SELECT product_id, :into, purpose, decision, decided_at FROM customer_choices
+    WHERE product_id = :product_id AND customer_id = :customer_id
+    ON CONFLICT (product_id, customer_id, purpose) DO UPDATE
+        SET decision = CASE WHEN 'declined' IN (c.decision, excluded.decision) THEN 'declined' ELSE c.decision END,
+            decided_at = greatest(c.decided_at, excluded.decided_at)
+""")
+
+_CHOOSE = text("""
+    INSERT INTO customer_choices (product_id, customer_id, purpose, decision, decided_at)
+    VALUES (:product_id, :customer_id, :purpose, :decision, :now)
+    ON CONFLICT (product_id, customer_id, purpose) DO UPDATE
+        SET decision = excluded.decision, decided_at = excluded.decided_at
+""")
+
+_NOTE_SEEN = text("""
+    UPDATE customers SET last_seen_at = :now
+    WHERE product_id = :product_id AND id = :customer_id AND last_seen_at < :before
+""")
+
+MOST_TRIES = 5
+SEEN_IS_NOTED_EVERY = timedelta(days=1)
+
+
+class AmbiguousUser(Conflict):
+    """Users of several accounts have this reference."""
+
+    code = "ambiguous_reference"
+    sentence = "Users of several accounts have this userRef; send the accountRef with it."
+
+
+class LinkedElsewhere(Conflict):
+    """An anonymous customer becomes somebody once."""
+
+    code = "linked_elsewhere"
+    sentence = "This anonymousRef has already become part of another customer."
+
+
+class _Overtaken(Exception):
+    """The customer has gone meanwhile, into another one or for good."""
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """Whom references name; the customer is locked until the end of the transaction."""
+
+    customer_id: uuid.UUID | None
+    level: Level
+    has_been_linked: bool = False
+    """Whether an anonymous customer has just become part of this one."""
+
+
+def resolve(product_id: uuid.UUID, references: References) -> Identity:
+    """Return the customer that references name, made or linked if needed, and lock it."""
+    if references.level is Level.EPHEMERAL:
+        return Identity(None, references.level)
+    session().execute(_LOCK_REFERENCES, {"keys": _lock_keys(product_id, references)})
+    for _ in range(MOST_TRIES):
+        try:
+            return _resolve(product_id, references)
+        except _Overtaken:
+            continue
+    raise Conflict("This customer is being changed by others; please try again.")
+
+
+def find(product_id: uuid.UUID, references: References) -> uuid.UUID | None:
+    """Return whom references name, without making anybody; None also where it could be several."""
+    if references.user is not None:
+        scopes = (NO_ACCOUNT, references.account)
+        rows = [
+            row
+            for row in _find(product_id, Kind.USER, references.user)
+            if references.account is None or bytes(row.scope) in scopes
+        ]
+    elif references.account is not None:
+        rows = _find(product_id, Kind.ACCOUNT, references.account)
+    else:
+        rows = _find(product_id, Kind.ANONYMOUS, references.anonymous) if references.anonymous else []
+    return rows[0].customer_id if len(rows) == 1 else None
+
+
+def lock(product_id: uuid.UUID, customer_id: uuid.UUID) -> bool:
+    """Lock a customer; False if it is gone."""
+    found = session().execute(_LOCK, {"product_id": product_id, "ids": [customer_id]})
+    return found.first() is not None
+
+
+def find_choice(product_id: uuid.UUID, customer_id: uuid.UUID, purpose: str) -> str | None:
+    """Return what a customer last said about a purpose."""
+    found = session().get(CustomerChoice, (product_id, customer_id, purpose), populate_existing=True)
+    return found.decision if found else None
+
+
+def choose(product_id: uuid.UUID, customer_id: uuid.UUID, purpose: str, decision: str) -> None:
+    """Record what a customer says about a purpose."""
+    values = {"product_id": product_id, "customer_id": customer_id, "purpose": purpose, "decision": decision}
+    session().execute(_CHOOSE, {**values, "now": clock.now()})
+
+
+def list_declined(product_id: uuid.UUID, customer_id: uuid.UUID) -> list[str]:
+    """Return the purposes that a customer has said no to."""
+    return [purpose for purpose in map(str, Purpose) if find_choice(product_id, customer_id, purpose) == DECLINED]
+
+
+def tables_of_customers() -> list[Table]:
+    """Return the tables of other rooms whose rows belong to a customer."""
+    own = {Customer.__tablename__, CustomerReference.__tablename__, CustomerChoice.__tablename__}
+    return [table for table in Base.metadata.sorted_tables if "customer_id" in table.columns and table.name not in own]
+
+
+def _lock_keys(product_id: uuid.UUID, references: References) -> list[int]:
+    named = zip(References._fields, references, strict=True)
+    digests = [hashlib.sha256(product_id.bytes + kind.encode() + digest).digest() for kind, digest in named if digest]
+    return sorted(int.from_bytes(digest[:8], signed=True) for digest in digests)
+
+
+def _resolve(product_id: uuid.UUID, references: References) -> Identity:
+    verified = _verified(product_id, references)
+    if references.anonymous is None:
+        assert verified is not None
+        return Identity(_locked(product_id, verified), references.level)
+    rows = _find(product_id, Kind.ANONYMOUS, references.anonymous)
+    if verified is None:
+        customer_id = rows[0].customer_id if rows else _create(product_id, Kind.ANONYMOUS, references.anonymous)
+        return Identity(_locked(product_id, customer_id), references.level)
+    if not rows:
+        _refer(product_id, Kind.ANONYMOUS, references.anonymous, verified, is_linked=True)
+    elif rows[0].customer_id != verified:
+        if rows[0].linked_at is not None:
+            raise LinkedElsewhere
+        _link(product_id, rows[0].customer_id, verified)
+        return Identity(verified, references.level, has_been_linked=True)
+    return Identity(_locked(product_id, verified), references.level)
+
+
+def _verified(product_id: uuid.UUID, references: References) -> uuid.UUID | None:
+    if references.user is not None:
+        return _user(product_id, references.user, references.account or NO_ACCOUNT)
+    if references.account is None:
+        return None
+    rows = _find(product_id, Kind.ACCOUNT, references.account)
+    return rows[0].customer_id if rows else _create(product_id, Kind.ACCOUNT, references.account)
+
+
+def _user(product_id: uuid.UUID, digest: bytes, account: bytes) -> uuid.UUID:
+    """Return a user of an account; one who was seen without it, before or after, is the same."""
+    known: dict[bytes, uuid.UUID] = {bytes(row.scope): row.customer_id for row in _find(product_id, Kind.USER, digest)}
+    if account in known:
+        return known[account]
+    if account == NO_ACCOUNT and known:
+        if len(known) > 1:
+            raise AmbiguousUser
+        return next(iter(known.values()))
+    if NO_ACCOUNT in known:
+        session().execute(_BIND_USER, {"product_id": product_id, "digest": digest, "scope": account})
+        return known[NO_ACCOUNT]
+    return _create(product_id, Kind.USER, digest, account)
+
+
+def _find(product_id: uuid.UUID, kind: Kind, digest: bytes) -> list[CustomerReference]:
+    values = {"product_id": product_id, "kind": kind, "digest": digest}
+    return list(session().execute(_FIND, values))  # type: ignore[arg-type]
+
+
+def _create(product_id: uuid.UUID, kind: Kind, digest: bytes, scope: bytes = NO_ACCOUNT) -> uuid.UUID:
+    now = clock.now()
+    customer = Customer(product_id=product_id, id=uuid.uuid4(), created_at=now, last_seen_at=now)
+    session().add(customer)
+    _refer(product_id, kind, digest, customer.id, scope)
+    return customer.id
+
+
+def _refer(
+    product_id: uuid.UUID,
+    kind: Kind,
+    digest: bytes,
+    customer_id: uuid.UUID,
+    scope: bytes = NO_ACCOUNT,
+    *,
+    is_linked: bool = False,
+) -> None:
+    now = clock.now()
+    session().add(
+        CustomerReference(
+            product_id=product_id,
+            kind=kind,
+            digest=digest,
+            scope=scope,
+            customer_id=customer_id,
+            created_at=now,
+            linked_at=now if is_linked else None,
+        )
+    )
+    session().flush()
+
+
+def _locked(product_id: uuid.UUID, customer_id: uuid.UUID) -> uuid.UUID:
+    if not lock(product_id, customer_id):
+        raise _Overtaken
+    now = clock.now()
+    values = {"product_id": product_id, "customer_id": customer_id, "now": now, "before": now - SEEN_IS_NOTED_EVERY}
+    session().execute(_NOTE_SEEN, values)
+    return customer_id
+
+
+def _link(product_id: uuid.UUID, customer_id: uuid.UUID, into: uuid.UUID) -> None:
+    """Make everything of an anonymous customer a verified customer's."""
+    values = {"product_id": product_id, "customer_id": customer_id, "into": into, "now": clock.now()}
+    found = session().execute(_LOCK, {"product_id": product_id, "ids": [customer_id, into]}).all()
+    if len(found) < len({customer_id, into}):
+        raise _Overtaken
+    session().execute(_MERGE_CHOICES, values)
+    session().execute(_REPOINT, values)
+    where = "WHERE product_id = :product_id AND customer_id = :customer_id"
+    for table in tables_of_customers():
+        session().execute(text(f"UPDATE {table.name} SET customer_id = :into {where}"), values)
+    session().execute(text(f"DELETE FROM customer_choices {where}"), values)
+    session().execute(text("DELETE FROM customers WHERE product_id = :product_id AND id = :customer_id"), values)

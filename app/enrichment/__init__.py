@@ -1,0 +1,1 @@
+"""Questions to a customer's agent, and its answers."""

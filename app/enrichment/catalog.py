@@ -1,0 +1,153 @@
+"""The questions a product may ask: its own where it has any, else the built-in ones."""
+
+import hashlib
+import re
+import tomllib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from app.core.fields import exact
+from app.enrichment.rules import (
+    CANONICAL_TYPES,
+    KEY_PATTERN,
+    LONGEST_LABEL,
+    LONGEST_VALUE,
+    MOST_VALUES,
+    SHORTEST_LABEL,
+    VALUE_PATTERN,
+    canonical_type,
+)
+
+FILE = Path(__file__).resolve().parents[2] / "config" / "catalog.toml"
+
+PRODUCT_VERSION = "product"
+"""The version of a catalog that a product wrote itself; its hash tells one state of it from another."""
+
+# Built-in values may be a band of numbers; a product's own need a letter or an underscore as well.
+_KEY, _VALUE = re.compile(exact(KEY_PATTERN)), re.compile(exact(VALUE_PATTERN))
+
+
+class BadCatalog(RuntimeError):
+    """The catalog file is not what it must be; the service must not start."""
+
+    def __init__(self, mistakes: list[str]) -> None:
+        super().__init__("config/catalog.toml: " + "; ".join(mistakes))
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One question, as a request keeps it: what may be answered, in which words."""
+
+    key: str
+    label: str
+    type: str
+    """The canonical class, which an answer submits."""
+    allowed_values: tuple[str, ...]
+    targeted_advertising_safe: bool
+    question_type: str | None = None
+    """The category as the product wrote it; a built-in question has none."""
+    operations: tuple[str, ...] | None = None
+    """Where it may be asked; everywhere if None."""
+
+    @property
+    def authored_type(self) -> str:
+        """The category that retrieved context reports."""
+        return self.question_type or self.type
+
+    def as_wire(self) -> dict[str, Any]:
+        """Return the entry as agents and companies see it."""
+        authored = {"questionType": self.question_type} if self.question_type else {}
+        return {
+            "key": self.key,
+            "label": self.label,
+            "type": self.type,
+            **authored,
+            "allowedValues": list(self.allowed_values),
+            "targetedAdvertisingSafe": self.targeted_advertising_safe,
+        }
+
+    def is_bound_to(self, operation: str) -> bool:
+        """Tell whether the question may be asked in an operation."""
+        return self.operations is None or operation in self.operations
+
+
+@dataclass(frozen=True, slots=True)
+class Catalog:
+    """The questions in force for a product."""
+
+    version: str
+    entries: tuple[Entry, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class BuiltIn:
+    """What the catalog file holds."""
+
+    catalog: Catalog
+    sensitive_words: frozenset[str]
+
+
+@cache
+def built_in() -> BuiltIn:
+    """Return the built-in catalog, or raise `BadCatalog` with everything that is wrong."""
+    return read(tomllib.loads(FILE.read_text()))
+
+
+def read(content: dict[str, Any]) -> BuiltIn:
+    """Check what a catalog file holds."""
+    entries: list[dict[str, Any]] = content.get("entry", [])
+    mistakes = [mistake for position, entry in enumerate(entries, 1) for mistake in _mistakes(entry, position)]
+    keys = [entry.get("key") for entry in entries]
+    if len(set(map(str, keys))) < len(keys) or not keys:
+        mistakes.append("every entry needs a key of its own")
+    version, words = content.get("version"), content.get("sensitive_words")
+    if not isinstance(version, str) or version == PRODUCT_VERSION:
+        mistakes.append("version is missing")
+    if not isinstance(words, list) or not words or not all(isinstance(word, str) and word.islower() for word in words):
+        mistakes.append("sensitive_words must be a list of lowercase words")
+    if mistakes:
+        raise BadCatalog(mistakes)
+    made = [Entry(**{**entry, "allowed_values": tuple(entry["allowed_values"])}) for entry in entries]
+    return BuiltIn(Catalog(str(version), tuple(sorted(made, key=lambda entry: entry.key))), frozenset(words or ()))
+
+
+def of_product(key: str, label: str, authored_type: str, values: Sequence[str], **rest: Any) -> Entry:
+    """Return the entry of a product's own definition."""
+    return Entry(
+        key=key,
+        label=label,
+        type=canonical_type(authored_type),
+        question_type=authored_type,
+        allowed_values=tuple(values),
+        **rest,
+    )
+
+
+def fingerprint(entries: Iterable[Entry]) -> str:
+    """Return the hash of a catalog's content, in hex."""
+    return hashlib.sha256(orjson.dumps([entry.as_wire() for entry in entries])).hexdigest()
+
+
+def _mistakes(entry: dict[str, Any], position: int) -> Iterable[str]:
+    known = {"key", "label", "type", "targeted_advertising_safe", "allowed_values"}
+    name, values = entry.get("key"), entry.get("allowed_values")
+    if set(entry) != known:
+        yield f"entry {position} must have exactly {', '.join(sorted(known))}"
+        return
+    if not isinstance(name, str) or not _KEY.match(name):
+        yield f"entry {position} has no valid key"
+    if not isinstance(entry["label"], str) or not SHORTEST_LABEL <= len(entry["label"]) <= LONGEST_LABEL:
+        yield f"entry {position} has no valid label"
+    if entry["type"] not in CANONICAL_TYPES:
+        yield f"entry {position} has no canonical type"
+    if not isinstance(entry["targeted_advertising_safe"], bool):
+        yield f"entry {position} must say whether it is safe for advertising"
+    if not isinstance(values, list) or not 1 <= len(values) <= MOST_VALUES or len(set(map(str, values))) < len(values):
+        yield f"entry {position} needs 1 to {MOST_VALUES} distinct values"
+    elif not all(isinstance(value, str) and len(value) <= LONGEST_VALUE and _VALUE.match(value) for value in values):
+        yield f"entry {position} has a value that is not lowercase snake_case"

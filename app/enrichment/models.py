@@ -1,0 +1,130 @@
+"""Definitions, requests, and the signals that answers leave."""
+
+import uuid
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import (
+    ARRAY,
+    Boolean,
+    CheckConstraint,
+    DateTime,
+    Double,
+    ForeignKey,
+    Index,
+    LargeBinary,
+    SmallInteger,
+    Text,
+)
+from sqlalchemy.dialects.postgresql import JSONB
+from sqlalchemy.orm import Mapped, mapped_column
+
+from app.core.database import Base
+from app.customers.rules import LEVELS, PURPOSES
+from app.enrichment.rules import PROVENANCES, STATES, STATUSES, SURFACES
+
+
+class FieldDefinition(Base):
+    """A question that a product wrote itself."""
+
+    __tablename__ = "enrichment_fields"
+
+    product_id: Mapped[uuid.UUID] = mapped_column(ForeignKey("products.id", ondelete="CASCADE"), primary_key=True)
+    key: Mapped[str] = mapped_column(Text, primary_key=True)
+    label: Mapped[str] = mapped_column(Text)
+    type: Mapped[str] = mapped_column(Text)
+    allowed_values: Mapped[list[str]] = mapped_column(ARRAY(Text))
+    targeted_advertising_safe: Mapped[bool] = mapped_column(Boolean)
+    operations: Mapped[list[str] | None] = mapped_column(ARRAY(Text))
+    enabled: Mapped[bool] = mapped_column(Boolean)
+    created_at: Mapped[datetime] = mapped_column(DateTime(timezone=True))
+    updated_at: Mapped[datetime] = mapped_column(DateTime(timezone=True))
+
+
+class EnrichmentRequest(Base):
+    """One interaction's request for context, with an immutable copy of what it may ask. It lives for two hours."""
+
+    __tablename__ = "enrichment_requests"
+    __table_args__ = (
+        CheckConstraint(f"identity_level IN {LEVELS}", name="identity_level"),
+        CheckConstraint(f"surface IN {SURFACES}", name="surface"),
+        CheckConstraint(f"purpose IN {PURPOSES}", name="purpose"),
+        CheckConstraint(f"state IN {STATES}", name="state"),
+        CheckConstraint(f"answered_as IN {STATUSES}", name="answered_as"),
+        # A handle names a request by its id alone.
+        Index("ix_enrichment_requests_id", "id"),
+        Index("ix_enrichment_requests_customer", "product_id", "customer_id"),
+        Index("ix_enrichment_requests_expires", "environment_id", "expires_at"),
+    )
+
+    environment_id: Mapped[uuid.UUID] = mapped_column(primary_key=True)
+    interaction_id: Mapped[uuid.UUID] = mapped_column(primary_key=True)
+    id: Mapped[uuid.UUID] = mapped_column()
+    product_id: Mapped[uuid.UUID] = mapped_column()
+    customer_id: Mapped[uuid.UUID | None] = mapped_column()
+    identity_level: Mapped[str] = mapped_column(Text)
+    key_id: Mapped[str] = mapped_column(Text)
+    """The key that asked; its revocation ends the handle."""
+    fingerprint: Mapped[bytes] = mapped_column(LargeBinary)
+    """Of everything that a retry must repeat."""
+    operation: Mapped[str] = mapped_column(Text)
+    surface: Mapped[str] = mapped_column(Text)
+    purpose: Mapped[str] = mapped_column(Text)
+    remember: Mapped[bool] = mapped_column(Boolean)
+    state: Mapped[str] = mapped_column(Text)
+    catalog_version: Mapped[str] = mapped_column(Text)
+    catalog_hash: Mapped[str] = mapped_column(Text)
+    catalog: Mapped[list[dict[str, Any]]] = mapped_column(JSONB)
+    withheld_keys: Mapped[list[str]] = mapped_column(ARRAY(Text))
+    """Questions of the catalog that are not safe for this purpose."""
+    status_code: Mapped[int | None] = mapped_column(SmallInteger)
+    duration_ms: Mapped[float | None] = mapped_column(Double)
+    runtime_hint: Mapped[str | None] = mapped_column(Text)
+    observation: Mapped[dict[str, str] | None] = mapped_column(JSONB(none_as_null=True))
+    created_at: Mapped[datetime] = mapped_column(DateTime(timezone=True))
+    expires_at: Mapped[datetime] = mapped_column(DateTime(timezone=True))
+    answered_as: Mapped[str | None] = mapped_column(Text)
+    answer_fingerprint: Mapped[bytes | None] = mapped_column(LargeBinary)
+    receipt: Mapped[list[dict[str, Any]] | None] = mapped_column(JSONB(none_as_null=True))
+    """The signals as the agent was told of them, for its retries."""
+
+
+class ClosedRequest(Base):
+    """What stays of a request: that its interaction has asked, so that it cannot ask again."""
+
+    __tablename__ = "closed_requests"
+    __table_args__ = (Index("ix_closed_requests_closed", "environment_id", "closed_at"),)
+
+    environment_id: Mapped[uuid.UUID] = mapped_column(primary_key=True)
+    interaction_id: Mapped[uuid.UUID] = mapped_column(primary_key=True)
+    closed_at: Mapped[datetime] = mapped_column(DateTime(timezone=True))
+
+
+class Signal(Base):
+    """One answered question."""
+
+    __tablename__ = "signals"
+    __table_args__ = (
+        CheckConstraint(f"purpose IN {PURPOSES}", name="purpose"),
+        CheckConstraint(f"provenance IN {PROVENANCES}", name="provenance"),
+        Index("ix_signals_customer", "product_id", "customer_id", "purpose"),
+        Index("ix_signals_interaction", "environment_id", "interaction_id"),
+        Index("ix_signals_expires", "environment_id", "expires_at"),
+    )
+
+    product_id: Mapped[uuid.UUID] = mapped_column(primary_key=True)
+    id: Mapped[uuid.UUID] = mapped_column(primary_key=True)
+    environment_id: Mapped[uuid.UUID] = mapped_column()
+    interaction_id: Mapped[uuid.UUID] = mapped_column()
+    customer_id: Mapped[uuid.UUID | None] = mapped_column()
+    purpose: Mapped[str] = mapped_column(Text)
+    key: Mapped[str] = mapped_column(Text)
+    type: Mapped[str] = mapped_column(Text)
+    """The category as the product wrote it."""
+    value: Mapped[str] = mapped_column(Text)
+    summary: Mapped[str] = mapped_column(Text)
+    provenance: Mapped[str] = mapped_column(Text)
+    confidence: Mapped[float | None] = mapped_column(Double)
+    remembered: Mapped[bool] = mapped_column(Boolean)
+    created_at: Mapped[datetime] = mapped_column(DateTime(timezone=True))
+    expires_at: Mapped[datetime] = mapped_column(DateTime(timezone=True))

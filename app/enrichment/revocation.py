@@ -1,0 +1,65 @@
+"""Opting out: what a no takes away, everywhere and at once."""
+
+import uuid
+
+from sqlalchemy import text
+
+from app.core import clock
+from app.core.database import session
+from app.customers import service as customers
+from app.customers.service import Identity
+from app.enrichment.models import EnrichmentRequest
+
+_FORGET = text(
+    "DELETE FROM signals WHERE product_id = :product_id AND customer_id = :customer_id AND purpose = :purpose"
+)
+
+# An answer that was itself the no stays, so that its retry hears the same.
+_DECLINED = """
+    UPDATE enrichment_requests SET state = 'declined',
+        answer_fingerprint = CASE WHEN answered_as = 'declined' THEN answer_fingerprint END,
+        receipt = CASE WHEN answered_as = 'declined' THEN receipt END,
+        answered_as = CASE WHEN answered_as = 'declined' THEN answered_as END
+"""
+
+_CLOSE = text(f"""{_DECLINED}
+    WHERE product_id = :product_id AND customer_id = :customer_id AND purpose = :purpose AND expires_at > :now
+""")
+
+_CLOSE_ONE = text(f"{_DECLINED} WHERE environment_id = :environment_id AND interaction_id = :interaction_id")
+
+_FORGET_INTERACTION = text(
+    "DELETE FROM signals WHERE environment_id = :environment_id AND interaction_id = :interaction_id"
+)
+
+_NARROW = text("""
+    UPDATE signals SET remembered = false, expires_at = least(expires_at, :expires_at)
+    WHERE environment_id = :environment_id AND interaction_id = :interaction_id
+""")
+
+
+def revoke(product_id: uuid.UUID, customer_id: uuid.UUID, purpose: str) -> None:
+    """Remove a customer's signals of a purpose for good, and close what is still asking."""
+    values = {"product_id": product_id, "customer_id": customer_id, "purpose": purpose, "now": clock.now()}
+    session().execute(_FORGET, values)
+    session().execute(_CLOSE, values)
+
+
+def revoke_use(request: EnrichmentRequest) -> None:
+    """Remove the signals of one interaction whose customer is not known again, and close its request."""
+    values = {"environment_id": request.environment_id, "interaction_id": request.interaction_id}
+    session().execute(_FORGET_INTERACTION, values)
+    session().execute(_CLOSE_ONE, values)
+
+
+def stop_remembering(request: EnrichmentRequest) -> None:
+    """Let what one interaction has told last no longer than its request."""
+    values = {"environment_id": request.environment_id, "interaction_id": request.interaction_id}
+    session().execute(_NARROW, {**values, "expires_at": request.expires_at})
+
+
+def honor_choices(product_id: uuid.UUID, identity: Identity) -> None:
+    """Let every no of a customer who has just become one out of two count for both."""
+    assert identity.customer_id is not None
+    for purpose in customers.list_declined(product_id, identity.customer_id):
+        revoke(product_id, identity.customer_id, purpose)

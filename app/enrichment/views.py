@@ -1,0 +1,143 @@
+"""What agents and companies are told of a request: the currently allowed next action, and nothing else."""
+
+import uuid
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from flask import current_app
+
+from app.core import protocol
+from app.customers.rules import CHOICES, Level
+from app.enrichment.models import EnrichmentRequest
+from app.enrichment.rules import MOST_ITEMS, PROVENANCES, STATUSES, State
+from app.enrichment.schemas import NewRequest
+from app.products.known_keys import CallingEnvironment, known_keys
+from app.tokens import handle
+from config.settings import Settings
+
+_TEXTS = protocol.read("instructions.json")["context"]
+
+ANSWERS = "/api/v2/enrichment/answers"
+CHOICE = "/api/v2/enrichment/consent/decisions"
+
+REQUIRED = ("key", "type", "value", "provenance")
+
+
+@dataclass(frozen=True, slots=True)
+class RequestView:
+    """A request as its caller sees it."""
+
+    request_id: uuid.UUID | None
+    interaction_id: uuid.UUID
+    state: State
+    purpose: str
+    surface: str
+    identity_level: str
+    stage_instruction: str
+    answer_instruction: str | None
+    expires_at: datetime | None
+    constraints: dict[str, Any]
+    consent: dict[str, Any] | None
+    submit: dict[str, Any] | None
+    question: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ChosenView:
+    """What stands after a choice."""
+
+    request_id: uuid.UUID
+    state: State
+    changed: bool
+    stage_instruction: str
+    answer_instruction: str | None
+    submit: dict[str, Any] | None
+
+
+def show(request: EnrichmentRequest, product_name: str, retention_days: int) -> RequestView:
+    """Show a request in its current state."""
+    texts = _TEXTS[request.state]
+    return RequestView(
+        request_id=request.id,
+        interaction_id=request.interaction_id,
+        state=State(request.state),
+        purpose=request.purpose,
+        surface=request.surface,
+        identity_level=request.identity_level,
+        stage_instruction=texts["stage"],
+        answer_instruction=texts["answer"],
+        expires_at=request.expires_at,
+        constraints=_constraints(request, product_name, retention_days),
+        consent={**_action(CHOICE, request), "bodySchema": {"decision": list(CHOICES)}},
+        submit=submit(request),
+    )
+
+
+def show_nothing(environment: CallingEnvironment, asked: NewRequest, level: Level) -> RequestView:
+    """Show that there is nothing to ask here; nothing was stored."""
+    texts = _TEXTS[State.NO_RELEVANT_CONTEXT]
+    return RequestView(
+        request_id=None,
+        interaction_id=uuid.UUID(asked.interaction_id),
+        state=State.NO_RELEVANT_CONTEXT,
+        purpose=asked.purpose,
+        surface=asked.surface,
+        identity_level=level,
+        stage_instruction=texts["stage"],
+        answer_instruction=texts["answer"],
+        expires_at=None,
+        constraints={"handlerOwner": environment.product_name, "purpose": asked.purpose, "allowedFields": []},
+        consent=None,
+        submit=None,
+    )
+
+
+def show_chosen(request: EnrichmentRequest, *, changed: bool) -> ChosenView:
+    """Show what stands after a choice."""
+    texts = _TEXTS[request.state]
+    return ChosenView(request.id, State(request.state), changed, texts["stage"], texts["answer"], submit(request))
+
+
+def submit(request: EnrichmentRequest) -> dict[str, Any] | None:
+    """Return the action that answers a request, while an answer is welcome."""
+    if request.state != State.ANSWER_READY:
+        return None
+    items = {
+        "maximum": MOST_ITEMS,
+        "required": list(REQUIRED),
+        "type": sorted({entry["type"] for entry in request.catalog}),
+        "provenance": list(PROVENANCES),
+        "catalogVersion": request.catalog_version,
+        "catalog": request.catalog,
+    }
+    return {
+        **_action(ANSWERS, request),
+        "bodySchema": {"status": list(STATUSES), "items": items, "catalog": request.catalog},
+    }
+
+
+def _action(path: str, request: EnrichmentRequest) -> dict[str, Any]:
+    settings: Settings = current_app.extensions["settings"]
+    token = handle.mint(request.id, handle.derive_key(known_keys().pepper))
+    return {
+        "url": settings.app_url + path,
+        "method": "POST",
+        "authorization": f"Bearer {token}",
+        "contentType": "application/json",
+    }
+
+
+def _constraints(request: EnrichmentRequest, product_name: str, retention_days: int) -> dict[str, Any]:
+    return {
+        "handlerOwner": product_name,
+        "purpose": request.purpose,
+        "catalog": {"version": request.catalog_version, "hash": request.catalog_hash},
+        "allowedFields": [entry["key"] for entry in request.catalog],
+        "retention": {
+            "rememberAllowed": request.customer_id is not None,
+            "rememberSelected": request.remember,
+            "rememberedMaxDays": retention_days,
+            "unrememberedExpiresAt": request.expires_at,
+        },
+    }

@@ -1,0 +1,90 @@
+"""The wire shapes of decisions and their outcomes."""
+
+from datetime import datetime
+
+from marshmallow import fields
+
+from app.core.fields import Choice, Identifier, Instant, Text
+from app.core.schema import Many, One, Schema, Shape
+from app.customers.rules import PURPOSES
+from app.personalization.rules import EXTERNAL_ID_PATTERN, LONGEST_EXTERNAL_ID, MOST_SIGNALS, OUTCOMES
+
+
+def external_id(*, required: bool = True) -> Text:
+    """Return the field of an id that the company chose."""
+    return Text(max_length=LONGEST_EXTERNAL_ID, pattern=EXTERNAL_ID_PATTERN, required=required)
+
+
+class NewDecision(Shape, frozen=True):
+    """What a company did with what it knew."""
+
+    external_decision_id: str
+    context_retrieval_id: str
+    signal_ids: list[str]
+    variant: str | None = None
+
+
+class NewDecisionSchema(Schema):
+    """A decision, and exactly the signals that it was made from."""
+
+    loads_as = NewDecision
+
+    external_decision_id = external_id()
+    context_retrieval_id = Identifier(required=True)
+    signal_ids = Many(Identifier(), max_length=MOST_SIGNALS, required=True)
+    variant = external_id(required=False)
+
+
+class StoredDecisionSchema(Schema):
+    """A decision as it is stored."""
+
+    id = fields.UUID(required=True)
+    external_decision_id = fields.String(required=True)
+    context_retrieval_id = fields.UUID(required=True)
+    purpose = Choice(PURPOSES, required=True)
+    signal_ids = fields.List(fields.UUID(), required=True)
+    variant = fields.String(required=True, allow_none=True)
+    created_at = Instant(required=True)
+
+
+class DecisionReceiptSchema(Schema):
+    """The same answer for the first call and every retry."""
+
+    decision = One(StoredDecisionSchema(), required=True)
+
+
+class NewOutcome(Shape, frozen=True):
+    """What came of a decision."""
+
+    external_outcome_id: str
+    decision_id: str
+    outcome: str
+    occurred_at: datetime | None = None
+
+
+class NewOutcomeSchema(Schema):
+    """What came of a decision; `occurredAt` is when it was recorded unless it says otherwise."""
+
+    loads_as = NewOutcome
+
+    external_outcome_id = external_id()
+    decision_id = Identifier(required=True)
+    outcome = Choice(OUTCOMES, required=True)
+    occurred_at = Instant()
+
+
+class StoredOutcomeSchema(Schema):
+    """An outcome as it is stored."""
+
+    id = fields.UUID(required=True)
+    external_outcome_id = fields.String(required=True)
+    decision_id = fields.UUID(required=True)
+    outcome = Choice(OUTCOMES, required=True)
+    occurred_at = Instant(required=True)
+    created_at = Instant(required=True)
+
+
+class OutcomeReceiptSchema(Schema):
+    """The same answer for the first call and every retry."""
+
+    outcome = One(StoredOutcomeSchema(), required=True)

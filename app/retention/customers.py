@@ -1,0 +1,102 @@
+"""Exporting and erasing what is kept of one customer, who is named by reference."""
+
+import uuid
+from collections.abc import Iterator
+from typing import Any
+
+from sqlalchemy import ColumnElement, CursorResult, Delete, delete, select
+
+from app.accounts.service import COMMAND_LINE, record_deed
+from app.core.database import Base, session
+from app.core.errors import NotFound
+from app.customers import service as customers
+from app.customers.models import Customer, CustomerChoice, CustomerReference
+from app.customers.rules import DECLINED, References, digest_references
+from app.personalization.models import PersonalizationDecision, PersonalizationOutcome
+from app.products.known_keys import known_keys
+from app.products.models import Product
+
+BITE = 500
+
+NOT_EXPORTED = {"digest", "scope", "fingerprint", "answer_fingerprint", "key_id"}
+"""Digests that stand for references, and what belongs to the company rather than to its customer."""
+
+_OWN = tuple(Base.metadata.tables[model.__tablename__] for model in (Customer, CustomerReference, CustomerChoice))
+
+
+class UnknownCustomer(NotFound):
+    """Nobody is known by these references."""
+
+    sentence = "This product knows nobody by these references, or more than one; send the account with a user."
+
+
+def digest(product_id: uuid.UUID, account: str | None, user: str | None, anonymous: str | None) -> References:
+    """Return references as they are kept."""
+    return digest_references(known_keys().pepper, product_id, account, user, anonymous)
+
+
+def export(product_id: uuid.UUID, references: References) -> Iterator[dict[str, Any]]:
+    """Yield every row that is kept of a customer, with the name of its table."""
+    customer_id = _get(product_id, references)
+    for table in (*_OWN, *customers.tables_of_customers()):
+        column = table.c.id if table.name == Customer.__tablename__ else table.c.customer_id
+        wanted = select(*(c for c in table.columns if c.name not in NOT_EXPORTED))
+        found = session().execute(
+            wanted.where(table.c.product_id == product_id, column == customer_id), execution_options={"yield_per": BITE}
+        )
+        for row in found.mappings():
+            yield {"table": table.name, **row}
+    outcomes = select(PersonalizationOutcome.__table__).where(*_outcomes_of(product_id, customer_id))
+    for row in session().execute(outcomes, execution_options={"yield_per": BITE}).mappings():
+        yield {"table": PersonalizationOutcome.__tablename__, **row}
+
+
+def erase(
+    product_id: uuid.UUID, references: References, *, forgets_refusals: bool = False, actor: str = COMMAND_LINE
+) -> int:
+    """Remove what is kept of a customer; returns how many rows there were.
+
+    A recorded no stays with the digests that it is found by, unless it is to be forgotten too: somebody who was
+    erased would be asked again.
+    """
+    customer_id = _get(product_id, references)
+    customers.lock(product_id, customer_id)
+    removed = _rows(delete(PersonalizationOutcome).where(*_outcomes_of(product_id, customer_id)))
+    for table in customers.tables_of_customers():
+        removed += _rows(delete(table).where(table.c.product_id == product_id, table.c.customer_id == customer_id))
+    choices = delete(CustomerChoice).where(
+        CustomerChoice.product_id == product_id, CustomerChoice.customer_id == customer_id
+    )
+    removed += _rows(choices if forgets_refusals else choices.where(CustomerChoice.decision != DECLINED))
+    keeps_refusal = bool(customers.list_declined(product_id, customer_id))
+    if not keeps_refusal:
+        removed += _rows(
+            delete(CustomerReference).where(
+                CustomerReference.product_id == product_id, CustomerReference.customer_id == customer_id
+            )
+        )
+        removed += _rows(delete(Customer).where(Customer.product_id == product_id, Customer.id == customer_id))
+    product = session().get_one(Product, product_id)
+    details = {"product": str(product_id), "rows": removed, "keepsRefusal": keeps_refusal}
+    record_deed(product.workspace_id, actor, "customer.erased", str(customer_id), **details)
+    return removed
+
+
+def _get(product_id: uuid.UUID, references: References) -> uuid.UUID:
+    found = customers.find(product_id, references)
+    if found is None:
+        raise UnknownCustomer
+    return found
+
+
+def _outcomes_of(product_id: uuid.UUID, customer_id: uuid.UUID) -> tuple[ColumnElement[bool], ...]:
+    decisions = select(PersonalizationDecision.id).where(
+        PersonalizationDecision.product_id == product_id, PersonalizationDecision.customer_id == customer_id
+    )
+    return PersonalizationOutcome.product_id == product_id, PersonalizationOutcome.decision_id.in_(decisions)
+
+
+def _rows(statement: Delete) -> int:
+    result = session().execute(statement)
+    assert isinstance(result, CursorResult)
+    return result.rowcount

@@ -1,0 +1,42 @@
+"""The request handle `aqr1_`: one request for an answer, for as long as the request is open.
+
+    aqr1_<request id, 32 hex>.<base64url of HMAC-SHA256 over everything before the dot>
+
+Only the service can make one and only the service reads it; the database never holds it.
+"""
+
+import hmac
+import re
+import uuid
+
+from app.tokens.capability import encode
+
+PREFIX = "aqr1_"
+
+_SHAPE = re.compile(r"(aqr1_([0-9a-f]{32}))\.([A-Za-z0-9_-]{43})\Z")
+
+
+class BadHandle(Exception):
+    """The handle was not made here; the message is for our own tests, never for a caller."""
+
+
+def derive_key(pepper: bytes) -> bytes:
+    """Return the key that handles are signed with, which signs nothing else."""
+    return hmac.digest(pepper, b"request-handle", "sha256")
+
+
+def mint(request_id: uuid.UUID, key: bytes) -> str:
+    """Make the handle of a request; the same request always has the same one."""
+    signed = PREFIX + request_id.hex
+    return f"{signed}.{encode(hmac.digest(key, signed.encode(), 'sha256'))}"
+
+
+def read(token: str, key: bytes) -> uuid.UUID:
+    """Return the request of a handle, or raise `BadHandle`."""
+    match = _SHAPE.match(token)
+    if match is None:
+        raise BadHandle("shape")
+    expected = encode(hmac.digest(key, match[1].encode(), "sha256"))
+    if not hmac.compare_digest(expected, match[3]):
+        raise BadHandle("signature")
+    return uuid.UUID(match[2])

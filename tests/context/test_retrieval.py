@@ -1,0 +1,154 @@
+"""Retrieval: what is known at this second, and nothing else."""
+
+import base64
+import hashlib
+import uuid
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from flask.testing import FlaskClient
+from sqlalchemy import func, select
+
+from app.context.models import ContextRetrieval
+from app.context.rules import MOST_ITEMS, context_version
+from app.core.database import session, transaction
+from app.customers.models import Customer
+from app.enrichment.models import Signal
+from app.products import service as products
+from app.products.rules import KeyKind
+from tests.conversations import ADVERTISING, PERSONALIZATION, Clock, Talk, item
+from tests.factories import found_company
+
+
+def tell(talk: Talk, *items: dict[str, Any], **details: Any) -> Any:
+    asked = talk.ask(**{"userRef": "u1", **details}).json
+    answered = talk.answer(asked, *items)
+    assert answered.status_code == 200, answered.data
+    return asked, answered.json["signals"]
+
+
+def test_the_version_of_a_context_is_the_hash_of_its_purpose_and_signals() -> None:
+    ids = [uuid.UUID(int=number) for number in (2, 1)]
+    text = f"{PERSONALIZATION}\n{uuid.UUID(int=1)}\n{uuid.UUID(int=2)}"
+    digest = base64.urlsafe_b64encode(hashlib.sha256(text.encode()).digest()).rstrip(b"=").decode()
+    assert context_version(PERSONALIZATION, ids) == f"ctx1_{digest}"
+
+
+def test_what_is_remembered_is_retrieved(talk: Talk) -> None:
+    _, signals = tell(talk, item(remember=True, confidence=0.75))
+    found = talk.retrieve(userRef="u1")
+    assert found.status_code == 200, found.data
+    assert found.headers["Cache-Control"] == "private, no-store"
+    body = found.json
+    assert uuid.UUID(body.pop("retrievalId"))
+    version = context_version(PERSONALIZATION, [uuid.UUID(signals[0]["signalId"])])
+    assert body == {
+        "identityLevel": "verified",
+        "contextVersion": version,
+        "interactionId": None,
+        "items": signals,
+    }
+    again = talk.retrieve(userRef="u1").json
+    assert again["contextVersion"] == version
+
+
+def test_somebody_unknown_has_no_items_and_is_not_made(talk: Talk) -> None:
+    found = talk.retrieve(userRef="nobody")
+    assert (found.status_code, found.json["items"]) == (200, [])
+    assert talk.retrieve(interactionId=str(uuid.uuid4())).json["items"] == []
+    with transaction():
+        assert session().execute(select(func.count()).select_from(Customer)).scalar_one() == 0
+        assert session().execute(select(func.count()).select_from(ContextRetrieval)).scalar_one() == 2
+
+
+@pytest.mark.parametrize(
+    ("body", "status"),
+    [
+        ({"purpose": PERSONALIZATION}, 422),
+        ({"userRef": "u1"}, 422),
+        ({"purpose": "other", "userRef": "u1"}, 422),
+        ({"purpose": PERSONALIZATION, "userRef": None}, 422),
+        ({"purpose": PERSONALIZATION, "interactionId": "x"}, 422),
+        ({"purpose": PERSONALIZATION, "email": "x"}, 400),
+        ({"purpose": PERSONALIZATION, "userRef": "u1", "limit": 5}, 400),
+    ],
+)
+def test_a_query_that_does_not_fit_is_refused(talk: Talk, body: dict[str, Any], status: int) -> None:
+    assert talk.post("/customer-context", body).status_code == status
+
+
+def test_what_is_not_remembered_belongs_to_its_interaction(talk: Talk, clock: Clock) -> None:
+    asked, _ = tell(talk, item())
+    assert talk.known(userRef="u1") == {}
+    for references in ({}, {"userRef": "u1"}):
+        assert talk.known(interactionId=asked["interactionId"], **references) == {"travel.stay_style": "quiet_boutique"}
+    assert talk.known(interactionId=asked["interactionId"], userRef="u2") == {}
+    alone = talk.retrieve(interactionId=asked["interactionId"]).json
+    assert (alone["identityLevel"], alone["interactionId"]) == ("ephemeral", asked["interactionId"])
+    clock.advance(seconds=7200)
+    assert talk.known(interactionId=asked["interactionId"]) == {}
+
+
+def test_the_newest_of_each_key_counts(talk: Talk, clock: Clock) -> None:
+    tell(talk, item(remember=True), item("content.format", "audio", remember=True))
+    clock.advance(seconds=1)
+    asked, _ = tell(talk, item(value="business"))
+    clock.advance(seconds=1)
+    tell(talk, item("content.format", "video", remember=True))
+    assert talk.known(userRef="u1") == {"travel.stay_style": "quiet_boutique", "content.format": "video"}
+    assert talk.known(userRef="u1", interactionId=asked["interactionId"]) == {
+        "travel.stay_style": "business",
+        "content.format": "video",
+    }
+
+
+def test_what_has_ended_is_absent_at_that_very_second(talk: Talk, clock: Clock) -> None:
+    ends_at = clock.now + timedelta(minutes=10)
+    tell(talk, item(remember=True, expiresAt=ends_at.isoformat()))
+    clock.now = ends_at - timedelta(microseconds=1)
+    assert len(talk.known(userRef="u1")) == 1
+    clock.now = ends_at
+    assert talk.known(userRef="u1") == {}
+    with transaction():
+        assert session().execute(select(func.count()).select_from(Signal)).scalar_one() == 1
+
+
+def test_a_shorter_retention_counts_at_once(talk: Talk, clock: Clock) -> None:
+    tell(talk, item(remember=True))
+    clock.advance(days=2)
+    assert len(talk.known(userRef="u1")) == 1
+    with transaction():
+        products.set_environment(talk.company.environment_id, retention_days=2)
+    assert talk.known(userRef="u1") == {}
+
+
+def test_purposes_share_nothing(talk: Talk) -> None:
+    tell(talk, item("content.format", "audio", remember=True))
+    assert talk.known(ADVERTISING, userRef="u1") == {}
+    tell(talk, item("content.format", "video", remember=True), purpose=ADVERTISING)
+    assert talk.known(userRef="u1") == {"content.format": "audio"}
+    assert talk.known(ADVERTISING, userRef="u1") == {"content.format": "video"}
+    found = talk.retrieve(ADVERTISING, userRef="u1").json
+    assert found["items"][0]["allowedUses"] == [ADVERTISING]
+
+
+def test_another_product_or_environment_sees_nothing_of_an_interaction(client: FlaskClient, talk: Talk) -> None:
+    with transaction():
+        other = Talk(client, found_company())
+        staging = products.create_environment(talk.company.product_id, "staging")
+        key = products.create_key(staging.id, KeyKind.COMPANY).text
+    asked, _ = tell(talk, item(remember=True))
+    assert other.known(userRef="u1") == {}
+    assert other.known(interactionId=asked["interactionId"]) == {}
+    query = {"purpose": PERSONALIZATION, "interactionId": asked["interactionId"]}
+    assert talk.post("/customer-context", query, key).json["items"] == []
+
+
+def test_a_context_is_bounded(talk: Talk, clock: Clock) -> None:
+    for start in range(0, MOST_ITEMS + 8, 8):
+        keys = [f"trip.k{number:03d}" for number in range(start, start + 8)]
+        for key in keys:
+            talk.put_field(key)
+        tell(talk, *(item(key, "slow", remember=True) for key in keys), fieldKeys=keys)
+    assert len(talk.known(userRef="u1")) == MOST_ITEMS

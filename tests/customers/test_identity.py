@@ -1,0 +1,215 @@
+"""Who a customer is: by exact reference, within one product, and linked once."""
+
+import threading
+import uuid
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+from sqlalchemy import func, select
+
+from app.core.database import session, transaction
+from app.customers.models import Customer, CustomerReference
+from app.customers.rules import Level, digest_references
+from app.enrichment.models import Signal
+from app.products import service as products
+from app.products.rules import KeyKind
+from tests.conversations import ADVERTISING, Clock, Talk, item
+from tests.factories import Company, found_company
+
+PRODUCT = uuid.UUID("018f1f2e-7b4a-4c12-9c8d-123456789abc")
+STYLE = {"travel.stay_style": "quiet_boutique"}
+
+
+def count(model: Any) -> int:
+    with transaction():
+        return session().execute(select(func.count()).select_from(model)).scalar_one()
+
+
+def tell(talk: Talk, value: str = "quiet_boutique", **references: str) -> Any:
+    """Let an agent answer for a customer, to be remembered."""
+    asked = talk.ask(**references)
+    assert asked.status_code == 200, asked.data
+    answered = talk.answer(asked.json, item(value=value, remember=True))
+    assert answered.status_code == 200, answered.data
+    return asked.json
+
+
+def test_references_are_kept_as_digests_of_one_product() -> None:
+    first = digest_references(b"pepper", PRODUCT, None, "u1", None)
+    assert first.user
+    assert len(first.user) == 32
+    assert b"u1" not in first.user
+    assert digest_references(b"pepper", PRODUCT, None, "u1", None) == first
+    assert digest_references(b"pepper", uuid.uuid4(), None, "u1", None) != first
+    assert digest_references(b"other", PRODUCT, None, "u1", None) != first
+    same = digest_references(b"pepper", PRODUCT, "x", "x", "x")
+    assert len(set(same)) == 3
+
+
+def test_a_level_says_how_well_somebody_is_known() -> None:
+    def level(*references: str | None) -> Level:
+        return digest_references(b"pepper", PRODUCT, *references).level
+
+    assert level("a", None, None) is level(None, "u", None) is level("a", "u", "n") is Level.VERIFIED
+    assert level(None, None, "n") is Level.PSEUDONYMOUS
+    assert level(None, None, None) is Level.EPHEMERAL
+
+
+def test_each_level_is_told(talk: Talk) -> None:
+    for references, level in (
+        ({"userRef": "u1"}, "verified"),
+        ({"accountRef": "a1"}, "verified"),
+        ({"userRef": "u1", "accountRef": "a1"}, "verified"),
+        ({"anonymousRef": "n1"}, "pseudonymous"),
+        ({"anonymousRef": "n2", "userRef": "u1"}, "verified"),
+        ({}, "ephemeral"),
+    ):
+        assert talk.ask(**references).json["identityLevel"] == level
+        if references:
+            assert talk.retrieve(**references).json["identityLevel"] == level
+
+
+def test_nobody_in_particular_is_no_customer_and_not_remembered(talk: Talk) -> None:
+    asked = talk.ask(remember=True).json
+    assert asked["constraints"]["retention"] | {"unrememberedExpiresAt": None} == {
+        "rememberAllowed": False,
+        "rememberSelected": False,
+        "rememberedMaxDays": 90,
+        "unrememberedExpiresAt": None,
+    }
+    assert count(Customer) == 0
+
+
+def test_a_user_with_and_without_the_account_is_one(talk: Talk) -> None:
+    tell(talk, userRef="u1", accountRef="a1")
+    assert talk.known(userRef="u1") == talk.known(userRef="u1", accountRef="a1") == STYLE
+    tell(talk, "business", userRef="u1")
+    assert talk.known(userRef="u1", accountRef="a1") == {"travel.stay_style": "business"}
+    assert count(Customer) == 1
+
+
+def test_a_user_who_was_first_seen_without_the_account_is_one_too(talk: Talk) -> None:
+    tell(talk, userRef="u1")
+    assert talk.known(userRef="u1", accountRef="a1") == STYLE
+    tell(talk, "business", userRef="u1", accountRef="a1")
+    assert talk.known(userRef="u1") == {"travel.stay_style": "business"}
+    assert count(Customer) == 1
+
+
+def test_the_same_user_reference_of_two_accounts_is_two_users(talk: Talk) -> None:
+    tell(talk, userRef="u1", accountRef="a1")
+    tell(talk, "business", userRef="u1", accountRef="a2")
+    assert talk.known(userRef="u1", accountRef="a1") == STYLE
+    assert talk.known(userRef="u1", accountRef="a2") == {"travel.stay_style": "business"}
+    assert talk.known(userRef="u1") == {}
+    refused = talk.ask(userRef="u1")
+    assert (refused.status_code, refused.json["code"]) == (409, "ambiguous_reference")
+
+
+def test_an_account_and_its_users_are_not_one_another(talk: Talk) -> None:
+    tell(talk, accountRef="a1")
+    assert talk.known(accountRef="a1") == STYLE
+    assert talk.known(userRef="a1") == talk.known(anonymousRef="a1") == {}
+    assert talk.known(userRef="u1", accountRef="a1") == {}
+
+
+def test_signing_in_moves_everything_and_happens_once(talk: Talk, clock: Clock) -> None:
+    tell(talk, anonymousRef="n1")
+    open_request = talk.ask(anonymousRef="n1").json
+    retrieval = talk.retrieve(anonymousRef="n1").json
+    clock.advance(minutes=1)
+    tell(talk, "business", userRef="u1")
+    assert talk.known(userRef="u1", anonymousRef="n1") == {"travel.stay_style": "business"}
+    asked = talk.ask(userRef="u1", anonymousRef="n1").json
+    assert asked["identityLevel"] == "verified"
+    assert (count(Customer), count(CustomerReference)) == (1, 2)
+    clock.advance(minutes=1)
+    assert talk.answer(open_request, item("content.format", "audio", remember=True)).status_code == 200
+    everything = {"travel.stay_style": "business", "content.format": "audio"}
+    assert talk.known(userRef="u1") == talk.known(anonymousRef="n1") == everything
+    decided = {"externalDecisionId": "d1", "contextRetrievalId": retrieval["retrievalId"], "signalIds": []}
+    assert talk.post("/personalization/decisions", decided).status_code == 200
+    assert talk.ask(userRef="u1", anonymousRef="n1").status_code == 200
+    elsewhere = talk.ask(userRef="u2", anonymousRef="n1")
+    assert (elsewhere.status_code, elsewhere.json["code"]) == (409, "linked_elsewhere")
+    assert talk.known(userRef="u2") == {}
+    assert count(Customer) == 1
+
+
+def test_a_new_anonymous_reference_of_a_verified_customer_is_linked_from_the_start(talk: Talk) -> None:
+    tell(talk, userRef="u1", anonymousRef="n1")
+    assert talk.known(anonymousRef="n1") == STYLE
+    assert talk.ask(userRef="u2", anonymousRef="n1").json["code"] == "linked_elsewhere"
+
+
+def test_a_no_of_either_counts_for_both_after_linking(talk: Talk) -> None:
+    tell(talk, userRef="u1")
+    tell(talk, anonymousRef="n1")
+    talk.choose(talk.ask(anonymousRef="n1").json, "declined")
+    waiting = talk.ask(userRef="u1").json
+    assert talk.ask(userRef="u1", anonymousRef="n1").json["state"] == "declined"
+    assert talk.known(userRef="u1") == {}
+    assert talk.inspect(waiting).json["state"] == "declined"
+    assert talk.ask(userRef="u1", purpose=ADVERTISING).json["state"] == "answer_ready"
+
+
+@pytest.mark.parametrize(("visitor", "user"), [("declined", "approved"), ("approved", "declined")])
+def test_a_no_wins_over_a_yes_when_two_become_one(talk: Talk, visitor: str, user: str) -> None:
+    talk.choose(talk.ask(anonymousRef="n1").json, visitor)
+    talk.choose(talk.ask(userRef="u1").json, user)
+    talk.ask(userRef="u1", anonymousRef="n1")
+    assert talk.ask(userRef="u1").json["state"] == "declined"
+
+
+def test_customers_never_join_across_products(client: FlaskClient, talk: Talk) -> None:
+    with transaction():
+        other = Talk(client, found_company())
+    tell(talk, userRef="u1")
+    talk.choose(talk.ask(userRef="u2").json, "declined")
+    assert other.known(userRef="u1") == {}
+    assert other.ask(userRef="u2").json["state"] == "answer_ready"
+
+
+def test_environments_of_one_product_know_the_same_customers(client: FlaskClient, talk: Talk) -> None:
+    with transaction():
+        staging = products.create_environment(talk.company.product_id, "staging")
+        key = products.create_key(staging.id, KeyKind.COMPANY).text
+    tell(talk, userRef="u1")
+    found = talk.post("/customer-context", {"purpose": "product_personalization", "userRef": "u1"}, key)
+    assert len(found.json["items"]) == 1
+
+
+def test_the_same_new_customer_at_once_is_one(app: Flask, company: Company) -> None:
+    start = threading.Barrier(30)
+
+    def work(number: int) -> int:
+        start.wait()
+        references = [{"userRef": "u1"}, {"userRef": "u1", "accountRef": "a1"}, {"userRef": "u1", "anonymousRef": "n1"}]
+        return int(Talk(app.test_client(), company).ask(**references[number % 3]).status_code)
+
+    with ThreadPoolExecutor(30) as pool:
+        assert set(pool.map(work, range(30))) == {200}
+    assert count(Customer) == 1
+
+
+def test_links_and_answers_at_once_lose_nothing(app: Flask, company: Company) -> None:
+    talk = Talk(app.test_client(), company)
+    requests = [talk.ask(anonymousRef=f"n{number}").json for number in range(10)]
+    start = threading.Barrier(20)
+
+    def work(number: int) -> int:
+        mine = Talk(app.test_client(), company)
+        start.wait()
+        if number < 10:
+            return int(mine.answer(requests[number], item(remember=True)).status_code)
+        return int(mine.ask(userRef="u1", anonymousRef=f"n{number - 10}").status_code)
+
+    with ThreadPoolExecutor(20) as pool:
+        assert set(pool.map(work, range(20))) == {200}
+    assert count(Customer) == 1
+    with transaction():
+        assert len(set(session().scalars(select(Signal.customer_id)))) == 1
+        assert session().execute(select(func.count()).select_from(Signal)).scalar_one() == 10

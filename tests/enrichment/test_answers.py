@@ -1,0 +1,283 @@
+"""Answering, and the user's choice."""
+
+import threading
+import uuid
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+from sqlalchemy import func, select
+
+from app.core.database import session, transaction
+from app.enrichment.models import Signal
+from app.interactions import service as interactions
+from tests.conversations import ADVERTISING, STATEMENT, Clock, Talk, handle, item
+from tests.factories import Company, bearer
+
+INFERENCE = "agent_inference"
+
+
+def count_signals() -> int:
+    with transaction():
+        return session().execute(select(func.count()).select_from(Signal)).scalar_one()
+
+
+def test_an_answer_is_receipted_and_confirms_its_interaction(talk: Talk, clock: Clock) -> None:
+    asked = talk.ask(userRef="u1").json
+    answered = talk.answer(asked, item(confidence=0.5, remember=True))
+    assert answered.status_code == 200, answered.data
+    body = answered.json
+    (signal,) = body.pop("signals")
+    assert body == {
+        "accepted": True,
+        "requestId": asked["requestId"],
+        "interactionId": asked["interactionId"],
+        "state": "answered",
+    }
+    assert uuid.UUID(signal.pop("signalId"))
+    assert signal == {
+        "key": "travel.stay_style",
+        "type": "preference",
+        "value": "quiet_boutique",
+        "summary": "Preferred style of stay: quiet boutique",
+        "provenance": STATEMENT,
+        "confidence": 0.5,
+        "allowedUses": ["product_personalization"],
+        "remembered": True,
+        "expiresAt": (clock.now + timedelta(days=90)).isoformat().replace("+00:00", "Z"),
+    }
+    interactions.promote_waiting()
+    with transaction():
+        row = interactions.find_interaction(talk.company.environment_id, uuid.UUID(asked["interactionId"]))
+    assert row
+    assert (row["classification"], row["confirmed_by"]) == ("confirmed", "answer")
+
+
+@pytest.mark.parametrize("status", ["answered", "declined", "no_relevant_context"])
+def test_a_replay_gets_the_same_bytes_and_a_change_conflicts(talk: Talk, status: str) -> None:
+    asked = talk.ask(userRef="u1").json
+    items = [item(confidence=1, expiresAt="2031-01-01T00:00:00+01:00")] if status == "answered" else []
+    first = talk.answer(asked, *items, status=status)
+    assert first.status_code == 200, first.data
+    assert first.json["state"] == status
+    assert talk.answer(asked, *items, status=status).data == first.data
+    changed = talk.answer(asked, item(value="business"))
+    assert changed.status_code == (403 if status == "declined" else 409)
+    other = talk.answer(asked, status="no_relevant_context" if status == "answered" else "declined")
+    assert other.status_code == {"answered": 409, "declined": 200, "no_relevant_context": 409}[status]
+    assert count_signals() == len(items)
+
+
+def test_a_replay_stays_the_same_after_a_signal_has_expired(talk: Talk, clock: Clock) -> None:
+    asked = talk.ask(userRef="u1").json
+    soon = (clock.now + timedelta(minutes=5)).isoformat()
+    first = talk.answer(asked, item(expiresAt=soon))
+    clock.advance(minutes=30)
+    assert talk.answer(asked, item(expiresAt=soon)).data == first.data
+
+
+def test_fifty_answers_at_once_store_one(app: Flask, company: Company) -> None:
+    asked, start = Talk(app.test_client(), company).ask(userRef="u1").json, threading.Barrier(50)
+
+    def work(number: int) -> Any:
+        start.wait()
+        value = "business" if number % 2 else "social"
+        return Talk(app.test_client(), company).answer(asked, item(value=value))
+
+    with ThreadPoolExecutor(50) as pool:
+        answers = list(pool.map(work, range(50)))
+    accepted = {answer.data for answer in answers if answer.status_code == 200}
+    assert len(accepted) == 1
+    assert sum(answer.status_code == 200 for answer in answers) == 25
+    assert sum(answer.status_code == 409 for answer in answers) == 25
+    assert count_signals() == 1
+
+
+@pytest.mark.parametrize(
+    ("details", "pointer", "code"),
+    [
+        ({"key": "travel.unknown"}, "/items/0", "unknown_catalog_entry"),
+        ({"value": "castle"}, "/items/0", "unknown_catalog_entry"),
+        ({"type": "constraint"}, "/items/0", "unknown_catalog_entry"),
+        ({"key": "content.format", "value": "audio"}, "/items/0", "unknown_catalog_entry"),
+        ({"provenance": "agent_guesses"}, "/items/0/provenance", "enum"),
+        ({"confidence": 1.1}, "/items/0/confidence", "range"),
+        ({"confidence": "high"}, "/items/0/confidence", "type"),
+        ({"expiresAt": "2020-01-01T00:00:00Z"}, "/items/0/expiresAt", "in_the_past"),
+        ({"expiresAt": "2031-01-01T00:00:00"}, "/items/0/expiresAt", "format"),
+        ({"remember": True, "provenance": INFERENCE}, "/items/0/remember", "remember_not_allowed"),
+        ({"remember": None}, "/items/0/remember", "type"),
+    ],
+)
+def test_an_item_that_does_not_fit_is_refused(talk: Talk, details: dict[str, Any], pointer: str, code: str) -> None:
+    asked = talk.ask(userRef="u1", fieldKeys=["travel.stay_style", "travel.room_priority"]).json
+    refused = talk.answer(asked, item(**details))
+    assert refused.status_code == 422, refused.data
+    assert (pointer, code) in [(problem["pointer"], problem["code"]) for problem in refused.json["errors"]]
+    assert count_signals() == 0
+    assert talk.inspect(asked).json["state"] == "answer_ready"
+
+
+@pytest.mark.parametrize(
+    ("body", "status"),
+    [
+        ({"status": "answered", "items": []}, 422),
+        ({"status": "answered"}, 422),
+        ({"status": "declined", "items": [item()]}, 422),
+        ({"status": "no_relevant_context", "items": [item()]}, 422),
+        ({"status": "answered", "items": [item(), item(value="business")]}, 422),
+        ({"status": "answered", "items": [item()] * 9}, 422),
+        ({"status": "maybe", "items": []}, 422),
+        ({"items": []}, 422),
+        ({"status": "answered", "items": [item(note="because")]}, 400),
+        ({"status": "answered", "items": [item()], "transcript": "x"}, 400),
+        ({"status": "answered", "items": [{**item(), "value": {"a": 1}}]}, 400),
+    ],
+)
+def test_an_answer_that_does_not_fit_is_refused(talk: Talk, body: dict[str, Any], status: int) -> None:
+    asked = talk.ask(userRef="u1").json
+    assert talk.post("/enrichment/answers", body, handle(asked)).status_code == status
+    assert count_signals() == 0
+
+
+def test_no_items_at_all_is_as_good_as_an_empty_list(talk: Talk) -> None:
+    asked = talk.ask(userRef="u1").json
+    first = talk.post("/enrichment/answers", {"status": "no_relevant_context"}, handle(asked))
+    assert talk.answer(asked, status="no_relevant_context").data == first.data
+
+
+def test_remembering_needs_a_request_that_says_so_and_somebody_to_remember(talk: Talk) -> None:
+    for details in ({"userRef": "u1", "remember": False}, {"remember": True}):
+        asked = talk.ask(**details).json
+        assert asked["constraints"]["retention"]["rememberSelected"] is False
+        refused = talk.answer(asked, item(remember=True))
+        assert refused.json["errors"][0]["code"] == "remember_not_allowed"
+        assert talk.answer(asked, item()).status_code == 200
+
+
+def test_what_lasts_too_long_is_cut_to_the_retention_or_to_the_request(talk: Talk, clock: Clock) -> None:
+    asked = talk.ask(userRef="u1").json
+    late = (clock.now + timedelta(days=4000)).isoformat()
+    signals = talk.answer(
+        asked,
+        item(expiresAt=late, remember=True),
+        item("travel.room_priority", "quiet", expiresAt=late),
+        item("content.format", "audio", expiresAt=(clock.now + timedelta(minutes=3)).isoformat()),
+    ).json["signals"]
+    ends = [signal["expiresAt"] for signal in signals]
+    expected = [clock.now + timedelta(days=90), clock.now + timedelta(hours=2), clock.now + timedelta(minutes=3)]
+    assert ends == [end.isoformat().replace("+00:00", "Z") for end in expected]
+
+
+def test_an_inference_never_comes_back_as_a_fact(talk: Talk) -> None:
+    first = talk.ask(userRef="u1").json
+    talk.answer(first, item(value="business", remember=True))
+    asked = talk.ask(userRef="u1").json
+    (signal,) = talk.answer(asked, item(value="social", provenance=INFERENCE)).json["signals"]
+    assert (signal["allowedUses"], signal["remembered"]) == ([], False)
+    assert talk.known(interactionId=asked["interactionId"]) == {}
+    assert talk.known(userRef="u1", interactionId=asked["interactionId"]) == {"travel.stay_style": "business"}
+
+
+def test_advertising_takes_only_what_is_safe_for_it(talk: Talk) -> None:
+    asked = talk.ask(userRef="u1", purpose=ADVERTISING).json
+    refused = talk.answer(asked, item())
+    assert refused.json["errors"][0] == {
+        "pointer": "/items/0/key",
+        "code": "not_advertising_safe",
+        "message": "This may not be used for advertising.",
+    }
+    business = item("b2b.company_size", "solo", type="constraint")
+    assert talk.answer(asked, business).json["errors"][0]["code"] == "not_advertising_safe"
+    assert talk.answer(asked, item("content.format", "audio", remember=True)).status_code == 200
+    assert talk.known(userRef="u1") == {}
+    assert talk.known(ADVERTISING, userRef="u1") == {"content.format": "audio"}
+
+
+@pytest.mark.parametrize("how", ["answer", "choice"])
+def test_a_no_counts_at_once_and_everywhere_until_a_yes(talk: Talk, how: str) -> None:
+    remembered, waiting, asked = (talk.ask(userRef="u1").json for _ in range(3))
+    advertised = talk.ask(userRef="u1", purpose=ADVERTISING).json
+    talk.answer(remembered, item(remember=True))
+    talk.answer(advertised, item("content.format", "audio", remember=True))
+    assert talk.known(userRef="u1") == {"travel.stay_style": "quiet_boutique"}
+    declined = talk.answer(asked, status="declined") if how == "answer" else talk.choose(asked, "declined")
+    assert (declined.status_code, declined.json["state"]) == (200, "declined")
+    assert talk.known(userRef="u1") == {}
+    assert talk.known(userRef="u1", interactionId=remembered["interactionId"]) == {}
+    assert talk.known(interactionId=remembered["interactionId"]) == {}
+    for request in (remembered, waiting):
+        assert talk.inspect(request).json["state"] == "declined"
+        assert talk.inspect(request).json["submit"] is None
+        assert talk.answer(request, item(remember=True)).json["code"] == "opted_out"
+    later = talk.ask(userRef="u1").json
+    assert (later["state"], later["submit"]) == ("declined", None)
+    assert talk.answer(later, item()).status_code == 403
+    assert talk.known(ADVERTISING, userRef="u1") == {"content.format": "audio"}
+    approved = talk.choose(later, "approved").json
+    assert (approved["state"], approved["changed"]) == ("answer_ready", True)
+    assert approved["submit"]["authorization"] == f"Bearer {handle(later)}"
+    assert talk.known(userRef="u1") == {}
+    assert talk.answer(later, item(value="social", remember=True)).status_code == 200
+    assert talk.known(userRef="u1") == {"travel.stay_style": "social"}
+    assert talk.ask(userRef="u1").json["state"] == "answer_ready"
+
+
+def test_a_no_of_nobody_in_particular_counts_for_this_use(talk: Talk) -> None:
+    asked, other = talk.ask().json, talk.ask().json
+    talk.answer(asked, item())
+    assert talk.known(interactionId=asked["interactionId"]) == {"travel.stay_style": "quiet_boutique"}
+    assert talk.choose(asked, "declined").json["changed"] is True
+    assert talk.known(interactionId=asked["interactionId"]) == {}
+    assert talk.answer(asked, item()).status_code == 403
+    assert talk.inspect(other).json["state"] == "answer_ready"
+    assert talk.choose(asked, "declined").json["changed"] is False
+    assert talk.choose(asked, "approved").json["state"] == "answer_ready"
+
+
+def test_what_may_be_remembered_is_narrowed_and_never_widened(talk: Talk, clock: Clock) -> None:
+    asked = talk.ask(userRef="u1").json
+    talk.answer(asked, item(remember=True))
+    narrowed = talk.choose(asked, "approved", remember=False).json
+    assert (narrowed["state"], narrowed["changed"]) == ("answered", True)
+    assert talk.known(userRef="u1") == {}
+    assert talk.known(interactionId=asked["interactionId"]) == {"travel.stay_style": "quiet_boutique"}
+    clock.advance(hours=2)
+    assert talk.known(interactionId=asked["interactionId"]) == {}
+    fresh = talk.ask(userRef="u1", remember=False).json
+    widened = talk.choose(fresh, "approved", remember=True)
+    assert (widened.status_code, widened.json["errors"][0]["code"]) == (422, "remember_not_allowed")
+
+
+@pytest.mark.parametrize("body", [{}, {"decision": "maybe"}, {"decision": 1}, {"decision": "approved", "remember": 1}])
+def test_a_choice_that_is_none_is_refused(talk: Talk, body: dict[str, Any]) -> None:
+    asked = talk.ask(userRef="u1").json
+    assert talk.post("/enrichment/consent/decisions", body, handle(asked)).status_code == 422
+
+
+def test_a_no_and_answers_at_the_same_instant_leave_nothing_behind(app: Flask, company: Company) -> None:
+    talk = Talk(app.test_client(), company)
+    requests = [talk.ask(userRef="u1").json for _ in range(12)]
+    start = threading.Barrier(12)
+
+    def work(number: int) -> int:
+        mine = Talk(app.test_client(), company)
+        start.wait()
+        if number == 5:
+            return int(mine.choose(requests[number], "declined").status_code)
+        return int(mine.answer(requests[number], item(remember=True)).status_code)
+
+    with ThreadPoolExecutor(12) as pool:
+        statuses = list(pool.map(work, range(12)))
+    assert set(statuses) <= {200, 403}
+    assert count_signals() == 0
+    assert talk.known(userRef="u1") == {}
+
+
+def test_an_answer_needs_a_handle(client: FlaskClient, company: Company) -> None:
+    for headers in ({}, bearer("aqr1_"), bearer(company.capability())):
+        refused = client.post("/api/v2/enrichment/answers", json={"status": "declined"}, headers=headers)
+        assert (refused.status_code, refused.headers["WWW-Authenticate"]) == (401, "Bearer")

@@ -1,0 +1,199 @@
+"""A product's own questions, and the built-in ones."""
+
+import tomllib
+from typing import Any
+
+import pytest
+from flask.testing import FlaskClient
+
+from app.core.database import transaction
+from app.enrichment.catalog import FILE, BadCatalog, built_in, read
+from app.enrichment.rules import MOST_DEFINITIONS
+from tests.conversations import ADVERTISING, Talk, item
+from tests.factories import Company, bearer, found_company
+
+FIELDS = "/api/v2/enrichment/fields"
+
+
+def list_fields(client: FlaskClient, company: Company) -> Any:
+    return client.get(FIELDS, headers=bearer(company.company_key)).json
+
+
+def delete(talk: Talk, key: str) -> Any:
+    return talk.client.delete(f"{FIELDS}/{key}", headers=bearer(talk.company.company_key))
+
+
+def test_a_question_is_written_listed_and_removed(talk: Talk) -> None:
+    written = talk.put_field("trip.pace", operations=["/search"], type="customer_goal")
+    assert written.status_code == 200, written.data
+    assert {name: written.json[name] for name in written.json if not name.endswith("At")} == {
+        "key": "trip.pace",
+        "label": "Preferred pace",
+        "type": "customer_goal",
+        "allowedValues": ["slow", "fast"],
+        "targetedAdvertisingSafe": False,
+        "operations": ["/search"],
+        "enabled": True,
+    }
+    assert list_fields(talk.client, talk.company)["fields"] == [written.json]
+    assert delete(talk, "trip.pace").json == written.json
+    assert delete(talk, "trip.pace").status_code == 404
+    assert list_fields(talk.client, talk.company)["fields"] == []
+
+
+def test_replacing_keeps_when_it_was_made(talk: Talk) -> None:
+    first = talk.put_field("trip.pace").json
+    second = talk.put_field("trip.pace", operations=None, allowedValues=["any"]).json
+    assert second["createdAt"] == first["createdAt"] < second["updatedAt"]
+    assert (second["allowedValues"], second["operations"]) == (["any"], None)
+
+
+def test_one_enabled_question_replaces_the_built_in_catalog(talk: Talk) -> None:
+    assert list_fields(talk.client, talk.company)["legacyCatalogActive"] is True
+    talk.put_field("trip.pace", enabled=False)
+    assert list_fields(talk.client, talk.company)["legacyCatalogActive"] is True
+    assert len(talk.ask().json["constraints"]["allowedFields"]) == 21
+    talk.put_field("trip.pace")
+    assert list_fields(talk.client, talk.company)["legacyCatalogActive"] is False
+    assert talk.ask().json["constraints"]["allowedFields"] == ["trip.pace"]
+
+
+def test_the_built_in_catalog_is_listed(talk: Talk) -> None:
+    catalog = {entry["key"]: entry for entry in list_fields(talk.client, talk.company)["defaultCatalog"]}
+    assert len(catalog) == 21
+    safe = {key for key, entry in catalog.items() if entry["targetedAdvertisingSafe"]}
+    assert {key.partition(".")[0] for key in safe} == {"shopping", "content", "interest"}
+    assert catalog["shopping.budget_band"]["allowedValues"] == ["under_50", "50_150", "150_500", "over_500", "flexible"]
+    assert "questionType" not in catalog["b2b.primary_goal"]
+
+
+@pytest.mark.parametrize(
+    ("key", "details", "status", "pointer", "code"),
+    [
+        ("service.pace", {}, 422, "", "reserved_namespace"),
+        ("Trip.pace", {}, 422, "", "pattern"),
+        ("trip", {}, 422, "", "pattern"),
+        ("trip.", {}, 422, "", "pattern"),
+        ("trip.pace.more", {}, 422, "", "pattern"),
+        ("trip." + "p" * 48, {}, 422, "", "pattern"),
+        ("health.diagnosis", {}, 422, "", "sensitive_category"),
+        ("trip.pace", {"label": "Your income"}, 422, "/label", "sensitive_category"),
+        ("trip.pace", {"type": "religion"}, 422, "/type", "sensitive_category"),
+        ("trip.pace", {"allowedValues": ["has_passport"]}, 422, "/allowedValues", "sensitive_category"),
+        ("trip.pace", {"label": "ab"}, 422, "/label", "length"),
+        ("trip.pace", {"label": "x" * 121}, 422, "/label", "length"),
+        ("trip.pace", {"label": "Write to somebody@mail-host.com"}, 400, "/label", "personal_data_detected"),
+        ("trip.pace", {"type": "Goal"}, 422, "/type", "pattern"),
+        ("trip.pace", {"type": "g" * 49}, 422, "/type", "length"),
+        ("trip.pace", {"allowedValues": []}, 422, "/allowedValues", "length"),
+        ("trip.pace", {"allowedValues": [f"v{n}" for n in range(33)]}, 422, "/allowedValues", "length"),
+        ("trip.pace", {"allowedValues": ["slow", "slow"]}, 422, "/allowedValues", "distinct"),
+        ("trip.pace", {"allowedValues": ["42"]}, 422, "/allowedValues/0", "pattern"),
+        ("trip.pace", {"allowedValues": ["Very slow"]}, 422, "/allowedValues/0", "pattern"),
+        ("trip.pace", {"allowedValues": [["slow"]]}, 400, "/allowedValues/0", "nested_content"),
+        ("trip.pace", {"operations": []}, 422, "/operations", "length"),
+        ("trip.pace", {"operations": ["/a", "/a"]}, 422, "/operations", "distinct"),
+        ("trip.pace", {"operations": [f"/{n}" for n in range(33)]}, 422, "/operations", "length"),
+        ("trip.pace", {"enabled": "yes"}, 422, "/enabled", "type"),
+        ("trip.pace", {"enabled": None}, 422, "/enabled", "null"),
+        ("trip.pace", {"sensitive": True}, 400, "/sensitive", "unknown_field"),
+        ("trip.pace", {"prompt": "x"}, 400, "/prompt", "forbidden_content"),
+    ],
+)
+def test_what_cannot_be_asked_is_refused(
+    talk: Talk, key: str, details: dict[str, Any], status: int, pointer: str, code: str
+) -> None:
+    refused = talk.put_field(key, **details)
+    assert refused.status_code == status, refused.data
+    expected = "type" if code == "null" else code
+    assert (pointer, expected) in [(problem["pointer"], problem["code"]) for problem in refused.json["errors"]]
+    assert list_fields(talk.client, talk.company)["fields"] == []
+
+
+def test_a_product_has_a_bounded_number_of_questions(talk: Talk) -> None:
+    for number in range(MOST_DEFINITIONS):
+        assert talk.put_field(f"trip.n{number}").status_code == 200
+    assert talk.put_field("trip.one_more").json["code"] == "too_many_fields"
+    assert talk.put_field("trip.n1", label="Another label").status_code == 200
+
+
+def test_another_product_sees_and_changes_nothing(talk: Talk) -> None:
+    with transaction():
+        other = Talk(talk.client, found_company())
+    talk.put_field("trip.pace")
+    assert list_fields(other.client, other.company)["fields"] == []
+    assert delete(other, "trip.pace").status_code == 404
+    assert len(list_fields(talk.client, talk.company)["fields"]) == 1
+
+
+def test_only_a_company_key_opens_this_door(client: FlaskClient, company: Company) -> None:
+    for token in (company.product_key, company.capability(), "af_company_" + "0" * 32 + "_" + "x" * 43):
+        assert client.get(FIELDS, headers=bearer(token)).status_code == 401
+
+
+def test_a_made_up_category_is_answered_as_a_preference_and_retrieved_as_it_was_written(talk: Talk) -> None:
+    talk.put_field("trip.goal", type="customer_goal", allowedValues=["relax", "explore"])
+    talk.put_field("trip.budget", type="constraint")
+    asked = talk.ask(userRef="u1").json
+    offered = {entry["key"]: entry for entry in asked["submit"]["bodySchema"]["catalog"]}
+    assert (offered["trip.goal"]["type"], offered["trip.goal"]["questionType"]) == ("preference", "customer_goal")
+    assert offered["trip.budget"]["type"] == "constraint"
+    assert talk.answer(asked, item("trip.goal", "relax", type="customer_goal")).status_code == 422
+    assert talk.answer(asked, item("trip.goal", "relax", remember=True)).status_code == 200
+    assert talk.retrieve(userRef="u1").json["items"][0]["type"] == "customer_goal"
+
+
+def test_a_request_keeps_its_questions_when_they_are_edited_or_removed(talk: Talk) -> None:
+    talk.put_field("trip.pace")
+    asked = talk.ask(interactionId="018f1f2e-7b4a-4c12-9c8d-123456789abc", userRef="u1")
+    talk.put_field("trip.pace", allowedValues=["never"], label="Something else")
+    assert talk.inspect(asked.json).data == asked.data
+    delete(talk, "trip.pace")
+    again = talk.ask(interactionId="018f1f2e-7b4a-4c12-9c8d-123456789abc", userRef="u1")
+    assert again.data == asked.data
+    answered = talk.answer(asked.json, item("trip.pace", "slow", remember=True))
+    assert answered.json["signals"][0]["summary"] == "Preferred pace: slow"
+    assert talk.known(userRef="u1") == {"trip.pace": "slow"}
+
+
+def test_operations_and_purposes_fail_closed(talk: Talk) -> None:
+    talk.put_field("trip.pace", operations=["/search"])
+    talk.put_field("trip.topic", operations=["/read"], targetedAdvertisingSafe=True)
+    assert talk.ask(operation="/search").json["constraints"]["allowedFields"] == ["trip.pace"]
+    unbound = talk.ask(operation="/search", fieldKeys=["trip.pace", "trip.topic"])
+    assert [(p["pointer"], p["code"]) for p in unbound.json["errors"]] == [("/fieldKeys/1", "field_not_bound")]
+    unsafe = talk.ask(operation="/search", purpose=ADVERTISING, fieldKeys=["trip.pace"])
+    assert [(p["pointer"], p["code"]) for p in unsafe.json["errors"]] == [("/fieldKeys/0", "not_advertising_safe")]
+    assert talk.ask(operation="/read", purpose=ADVERTISING).json["constraints"]["allowedFields"] == ["trip.topic"]
+
+
+@pytest.mark.parametrize(
+    ("change", "mistake"),
+    [
+        ({"version": None}, "version"),
+        ({"sensitive_words": []}, "sensitive_words"),
+        ({"entry": []}, "key of its own"),
+        ({"key": "Bad"}, "valid key"),
+        ({"label": ""}, "valid label"),
+        ({"type": "goal"}, "canonical type"),
+        ({"targeted_advertising_safe": "yes"}, "safe for advertising"),
+        ({"allowed_values": ["a", "a"]}, "distinct values"),
+        ({"allowed_values": ["A b"]}, "snake_case"),
+        ({"extra": 1}, "exactly"),
+    ],
+)
+def test_a_catalog_file_with_a_mistake_stops_the_start(change: dict[str, Any], mistake: str) -> None:
+    content = tomllib.loads(FILE.read_text())
+    if set(change) <= {"version", "sensitive_words", "entry"}:
+        content |= change
+    else:
+        content["entry"][0] |= change
+    with pytest.raises(BadCatalog, match=mistake):
+        read(content)
+
+
+def test_the_built_in_catalog_asks_nothing_sensitive() -> None:
+    words = built_in().sensitive_words
+    for entry in built_in().catalog.entries:
+        parts = {part for text in (entry.key, *entry.allowed_values) for part in text.replace(".", "_").split("_")}
+        assert not parts & words

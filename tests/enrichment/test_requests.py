@@ -1,0 +1,246 @@
+"""Asking: the first answer is ready to be handed on, and a retry is the same request."""
+
+import threading
+import uuid
+from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime
+from typing import Any
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+from sqlalchemy import func, select
+
+from app.core.database import session, transaction
+from app.customers.models import Customer
+from app.enrichment.models import EnrichmentRequest
+from app.interactions import service as interactions
+from app.products import service as products
+from app.products.rules import KeyKind
+from app.retention import service as retention
+from app.telemetry import persistence
+from tests.conversations import ADVERTISING, PERSONALIZATION, Clock, Talk, handle, item
+from tests.factories import Company, event, found_company, send_events
+
+INTERACTION = "018f1f2e-7b4a-4c12-9c8d-123456789abc"
+HANDLE = r"^aqr1_[0-9a-f]{32}\.[A-Za-z0-9_-]{43}$"
+
+
+def count(model: Any) -> int:
+    with transaction():
+        return session().execute(select(func.count()).select_from(model)).scalar_one()
+
+
+def interaction(company: Company, interaction_id: str) -> dict[str, Any] | None:
+    with transaction():
+        return interactions.find_interaction(company.environment_id, uuid.UUID(interaction_id))
+
+
+def test_the_first_response_is_ready_to_be_answered(talk: Talk) -> None:
+    asked = talk.ask(interactionId=INTERACTION, userRef="u1", operation="/hotels", statusCode=200, durationMs=12.5)
+    assert asked.status_code == 200, asked.data
+    body = asked.json
+    assert asked.headers["Cache-Control"] == "private, no-store"
+    assert (body["interactionId"], body["state"], body["purpose"]) == (INTERACTION, "answer_ready", PERSONALIZATION)
+    assert (body["surface"], body["identityLevel"], body["question"]) == ("http_json", "verified", None)
+    submit = body["submit"]
+    assert (submit["url"], submit["method"]) == ("http://127.0.0.1:8000/api/v2/enrichment/answers", "POST")
+    assert submit["authorization"] == body["consent"]["authorization"]
+    assert body["consent"]["url"] == "http://127.0.0.1:8000/api/v2/enrichment/consent/decisions"
+    assert body["consent"]["bodySchema"] == {"decision": ["approved", "declined"]}
+    schema = submit["bodySchema"]
+    assert schema["status"] == ["answered", "declined", "no_relevant_context"]
+    assert schema["items"]["maximum"] == 8
+    assert schema["items"]["required"] == ["key", "type", "value", "provenance"]
+    assert schema["items"]["catalogVersion"] == "v1"
+    assert schema["items"]["catalog"] == schema["catalog"]
+    assert len(schema["catalog"]) == 21
+    constraints = body["constraints"]
+    assert constraints["handlerOwner"] == "Example product"
+    assert constraints["catalog"]["version"] == "v1"
+    assert constraints["retention"] == {
+        "rememberAllowed": True,
+        "rememberSelected": True,
+        "rememberedMaxDays": 90,
+        "unrememberedExpiresAt": body["expiresAt"],
+    }
+    assert body["stageInstruction"]
+    assert body["answerInstruction"]
+
+
+@pytest.mark.parametrize("surface", ["http_json", "html", "mcp"])
+def test_asking_notes_the_interaction_and_mcp_confirms_it_at_once(talk: Talk, surface: str) -> None:
+    asked = talk.ask(surface=surface, operation="/hotels/:id", statusCode=200, durationMs=3, runtimeHint="agent/1.0")
+    row = interaction(talk.company, asked.json["interactionId"])
+    assert row
+    is_mcp = surface == "mcp"
+    assert row["surface"] == {"html": "http_html"}.get(surface, surface)
+    assert (row["operation"], row["status_code"], row["runtime_hint"]) == ("/hotels/:id", 200, "agent/1.0")
+    assert (row["classification"], row["confirmed_by"]) == (("confirmed", "mcp") if is_mcp else ("unclassified", None))
+
+
+def test_telemetry_and_a_request_complete_each_other(talk: Talk) -> None:
+    talk.ask(interactionId=INTERACTION, operation="/hotels")
+    send_events(talk.client, talk.company, event(INTERACTION, operation="/other", statusCode=204))
+    from_telemetry = str(uuid.uuid4())
+    send_events(talk.client, talk.company, event(from_telemetry, operation="/orders"))
+    persistence.persist_waiting()
+    talk.ask(interactionId=from_telemetry, operation="/hotels", statusCode=201, surface="mcp")
+    first, second = interaction(talk.company, INTERACTION), interaction(talk.company, from_telemetry)
+    assert first
+    assert second
+    assert (first["operation"], first["status_code"], first["occurred_at"] is not None) == ("/hotels", 204, True)
+    assert (second["operation"], second["status_code"], second["classification"]) == ("/orders", 201, "unclassified")
+
+
+def test_an_operation_without_a_question_asks_nothing_and_stores_nothing(talk: Talk) -> None:
+    talk.put_field("trip.pace", operations=["/elsewhere"])
+    asked = talk.ask(interactionId=INTERACTION, userRef="u1", surface="mcp")
+    assert asked.status_code == 200
+    nothing = {name: asked.json[name] for name in ("requestId", "consent", "submit", "expiresAt", "state")}
+    assert nothing == {
+        "requestId": None,
+        "consent": None,
+        "submit": None,
+        "expiresAt": None,
+        "state": "no_relevant_context",
+    }
+    assert (count(EnrichmentRequest), count(Customer), interaction(talk.company, INTERACTION)) == (0, 0, None)
+
+
+def test_advertising_is_offered_only_what_is_safe_for_it(talk: Talk) -> None:
+    asked = talk.ask(purpose=ADVERTISING).json
+    assert all(entry["targetedAdvertisingSafe"] for entry in asked["submit"]["bodySchema"]["catalog"])
+    assert len(asked["constraints"]["allowedFields"]) == 7
+
+
+def test_a_retry_gets_the_identical_handle_whatever_was_measured_anew(talk: Talk, company: Company) -> None:
+    details = {"interactionId": INTERACTION, "userRef": "u1", "fieldKeys": ["travel.stay_style", "content.format"]}
+    first = talk.ask(**details, durationMs=12, requestObservation={"method": "GET"})
+    again = talk.ask(
+        **{**details, "fieldKeys": ["content.format", "travel.stay_style"]},
+        durationMs=99.5,
+        statusCode=503,
+        runtimeHint="other/2",
+        requestObservation={"method": "POST", "clientIp": "192.0.2.7"},
+    )
+    assert again.data == first.data
+    with transaction():
+        key_id = company.company_key.split("_")[2]
+        rotated = products.rotate_key(key_id, 0).text
+    after = talk.post("/enrichment/requests", {**details, **_basics()}, rotated)
+    assert after.data == first.data
+    assert talk.inspect(first.json).status_code == 200
+    talk.answer(first.json, item())
+    assert talk.post("/enrichment/requests", {**details, **_basics()}, rotated).json["state"] == "answered"
+
+
+def _basics() -> dict[str, Any]:
+    return {"operation": "/search", "surface": "http_json", "purpose": PERSONALIZATION, "remember": True}
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"fieldKeys": ["travel.stay_style"]},
+        {"fieldKeys": None},
+        {"operation": "/other"},
+        {"purpose": ADVERTISING},
+        {"surface": "html"},
+        {"remember": False},
+        {"userRef": "u2"},
+        {"userRef": None},
+        {"accountRef": "a1"},
+        {"sessionRef": "s2"},
+    ],
+)
+def test_a_changed_retry_conflicts(talk: Talk, change: dict[str, Any]) -> None:
+    details = {"interactionId": INTERACTION, "userRef": "u1", "fieldKeys": ["content.format"], "sessionRef": "s1"}
+    first = talk.ask(**details)
+    changed = talk.ask(**{**details, **change})
+    assert (changed.status_code, changed.json["code"]) == (409, "request_changed")
+    assert talk.ask(**details).data == first.data
+    assert count(Customer) == 1
+
+
+def test_an_interaction_asks_once_even_after_its_request_has_gone(talk: Talk, clock: Clock) -> None:
+    first = talk.ask(interactionId=INTERACTION, userRef="u1").json
+    clock.advance(seconds=7199)
+    assert talk.ask(interactionId=INTERACTION, userRef="u1").json == first
+    clock.advance(seconds=1)
+    assert talk.ask(interactionId=INTERACTION, userRef="u1").json["code"] == "request_expired"
+    assert talk.inspect(first).status_code == 401
+    clock.advance(seconds=1)
+    retention.expire_enrichment()
+    assert count(EnrichmentRequest) == 0
+    assert talk.ask(interactionId=INTERACTION, userRef="u1").json["code"] == "request_expired"
+
+
+def test_fifty_calls_at_once_make_one_request(app: Flask, company: Company) -> None:
+    start = threading.Barrier(50)
+
+    def work(number: int) -> Any:
+        start.wait()
+        return Talk(app.test_client(), company).ask(interactionId=INTERACTION, userRef="u1", durationMs=number).data
+
+    with ThreadPoolExecutor(50) as pool:
+        bodies = set(pool.map(work, range(50)))
+    assert len(bodies) == 1
+    assert (count(EnrichmentRequest), count(Customer)) == (1, 1)
+
+
+@pytest.mark.parametrize("address", ["192.0.2.7", "255.255.255.255", "2001:db8::1", "::ffff:192.0.2.7"])
+def test_an_observation_of_the_closed_list_is_taken(talk: Talk, address: str) -> None:
+    observation = {
+        "clientIp": address,
+        "method": "GET",
+        "userAgent": "Agent/1.0",
+        "acceptLanguage": "en",
+        "referrerOrigin": "https://example.com:8443",
+        "secChUaPlatform": '"Linux"',
+        "secChUaMobile": "?0",
+    }
+    assert talk.ask(requestObservation=observation).status_code == 200
+    with transaction():
+        assert session().scalars(select(EnrichmentRequest.observation)).one() == observation
+
+
+def test_a_handle_opens_only_the_answering_doors(talk: Talk, company: Company) -> None:
+    asked = talk.ask().json
+    token = handle(asked)
+    assert talk.inspect(asked).json == asked
+    for path in ("/enrichment/requests", "/customer-context", "/outcomes", "/capabilities/introspect"):
+        assert talk.post(path, {}, token).status_code == 401, path
+    forged = token[:-1] + ("A" if token[-1] != "A" else "B")
+    other = "aqr1_" + uuid.uuid4().hex + token[37:]
+    for wrong in (company.capability(), company.company_key, forged, other, token.upper(), token + "="):
+        assert talk.post("/enrichment/answers", {"status": "declined"}, wrong).status_code == 401, wrong
+
+
+def test_a_revoked_key_ends_its_handles(app: Flask, talk: Talk, company: Company) -> None:
+    asked = talk.ask().json
+    with transaction():
+        products.revoke_key(company.company_key.split("_")[2])
+    app.extensions["known_keys"].forget()
+    assert talk.inspect(asked).status_code == 401
+    assert talk.answer(asked, item()).status_code == 401
+
+
+def test_the_same_interaction_of_another_environment_is_another_request(client: FlaskClient, talk: Talk) -> None:
+    with transaction():
+        other = Talk(client, found_company())
+    first, second = talk.ask(interactionId=INTERACTION).json, other.ask(interactionId=INTERACTION).json
+    assert first["requestId"] != second["requestId"]
+
+
+def test_a_product_key_with_the_company_right_asks_too(talk: Talk, company: Company) -> None:
+    with transaction():
+        both = products.create_key(company.environment_id, KeyKind.PRODUCT, has_company_right=True).text
+    assert talk.post("/enrichment/requests", {"interactionId": INTERACTION, **_basics()}, both).status_code == 200
+    assert talk.post("/customer-context", {}, company.product_key).status_code == 401
+
+
+def test_the_handle_ends_two_hours_after_the_request_was_made(talk: Talk, clock: Clock) -> None:
+    asked = talk.ask().json
+    ends_at = datetime.fromisoformat(asked["expiresAt"])
+    assert (ends_at - clock.now).total_seconds() == 7200

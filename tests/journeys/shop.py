@@ -1,0 +1,96 @@
+"""A small shop that ranks its products by what its customers' agents tell."""
+
+import uuid
+from typing import Any
+
+from agent_feedback import AgentFeedback, Context
+from flask import Flask, abort, jsonify, render_template_string, request
+
+PURPOSE = "product_personalization"
+PRODUCTS = [
+    {"name": "boots", "price": 180, "quality": 9, "days": 5},
+    {"name": "sneakers", "price": 45, "quality": 4, "days": 3},
+    {"name": "sandals", "price": 60, "quality": 6, "days": 1},
+]
+RANKS = {
+    "price": lambda product: product["price"],
+    "quality": lambda product: -product["quality"],
+    "speed": lambda product: product["days"],
+}
+PAGE = "<!doctype html><html><head><title>Shoes</title></head><body>{{ names }}</body></html>"
+
+# Generous: the machine may be busy with the service itself.
+feedback = AgentFeedback(context_timeout=10)
+context = feedback.customer_context
+app = Flask(__name__)
+app.wsgi_app = feedback.wsgi(app.wsgi_app)  # type: ignore[method-assign]
+
+
+@app.before_request
+def only_for_members() -> None:
+    """Refuse who is not logged in; agents answer over the relay without."""
+    if request.headers.get("X-Login") != "member":
+        abort(401)
+
+
+def customer() -> dict[str, str]:
+    """Return the references of who is here."""
+    user = request.headers.get("X-User")
+    return {"user_ref": user, "account_ref": "account_1"} if user else {}
+
+
+def known_of_customer() -> Context:
+    """Return what is known, and ask for what is not."""
+    known = context.context(purpose=PURPOSE, interaction_id=context.interaction(request.environ), **customer())
+    if known.value("shopping.priority") is None:
+        context.ask(
+            request.environ,
+            purpose=PURPOSE,
+            remember="X-User" in request.headers,
+            field_keys=["shopping.priority"],
+            **customer(),
+        )
+    return known
+
+
+def ranked(known: Context) -> list[str]:
+    """Return the names of the products, the best first."""
+    rank = RANKS.get(known.value("shopping.priority") or "")
+    return [str(product["name"]) for product in (sorted(PRODUCTS, key=rank) if rank else PRODUCTS)]
+
+
+@app.get("/products")
+def products() -> Any:
+    """List the products."""
+    known = known_of_customer()
+    decision = context.record_decision(
+        external_decision_id=str(uuid.uuid4()),
+        context_retrieval_id=known.retrieval_id,
+        signal_ids=known.signal_ids,
+        variant=f"by_{known.value('shopping.priority')}",
+    )
+    return jsonify(products=ranked(known), decision=decision and decision["id"])
+
+
+@app.get("/page")
+def page() -> str:
+    """Show the products to a browser."""
+    return render_template_string(PAGE, names=", ".join(ranked(known_of_customer())))
+
+
+@app.get("/sizes")
+def sizes() -> Any:
+    """Ask one of the shop's own questions."""
+    known = context.context(purpose=PURPOSE, interaction_id=context.interaction(request.environ))
+    if not known:
+        context.ask(request.environ, purpose=PURPOSE, operation="/sizes")
+    return jsonify(size=known.value("shop.size"), categories=[item.type for item in known.items])
+
+
+@app.post("/orders/<decision>")
+def order(decision: str) -> Any:
+    """Sell something, and tell that the ranking led to it."""
+    outcome = context.record_outcome(
+        external_outcome_id=f"order-{uuid.uuid4()}", decision_id=decision, outcome="conversion"
+    )
+    return jsonify(outcome=outcome and outcome["outcome"])

@@ -1,0 +1,211 @@
+"""A shop's ranking changes by what its customers' agents answer, over the shop's own origin and nowhere else."""
+
+import json
+import uuid
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import requests
+from agent_feedback import CustomerContext
+from agent_feedback.agent import Envelope, from_response
+
+from tests.journeys.running import running_product
+from tests.journeys.stack import Stack, wait_until
+
+AS_LISTED = ["boots", "sneakers", "sandals"]
+BY_PRICE = ["sneakers", "sandals", "boots"]
+PRICE = {"key": "shopping.priority", "value": "price", "provenance": "agent_reports_user_statement", "confidence": 0.9}
+LOGIN = {"X-Login": "member"}
+
+
+class Agent:
+    """An agent that shops for one user, or for nobody in particular."""
+
+    def __init__(self, shop_url: str, user: str | None = None) -> None:
+        self._url, self._headers = shop_url, {**LOGIN, **({"X-User": user} if user else {})}
+        self.response = requests.Response()
+
+    def get(self, path: str = "/products", **headers: str) -> Envelope:
+        self.response = requests.get(self._url + path, headers={**self._headers, **headers}, timeout=30)
+        assert self.response.status_code == 200
+        found = from_response(self.response, allowed_origins=[])
+        assert found
+        return found
+
+    @property
+    def products(self) -> list[str]:
+        names: list[str] = self.response.json()["products"]
+        return names
+
+
+@pytest.fixture(scope="module")
+def shop_url(stack: Stack) -> Iterator[str]:
+    keys = {"key": stack.company.product_key, "company_key": stack.company.company_key}
+    with running_product(stack.url, app="tests.journeys.shop:app", **keys) as url:
+        yield url
+
+
+def user() -> str:
+    return f"user_{uuid.uuid4()}"
+
+
+def test_an_answer_ranks_the_immediate_repetition_and_no_other_visit(stack: Stack, shop_url: str) -> None:
+    agent = Agent(shop_url)
+    found = agent.get()
+    assert agent.products == AS_LISTED
+    assert found.context
+    assert [entry["key"] for entry in found.context.catalog] == ["shopping.priority"]
+    # The shop alone is named: an agent is never sent to the service with it.
+    assert stack.url not in json.dumps(found.context.content)
+    answered = found.answer([PRICE])
+    assert (answered["state"], answered["interactionId"]) == ("answered", next(iter(found.retry_headers.values())))
+    again = agent.get(**found.retry_headers)
+    assert agent.products == BY_PRICE
+    assert again.context is None
+    # The same words at another operation, and another visit, know nothing of it.
+    other = agent.get("/page", **found.retry_headers)
+    assert other.context
+    assert ", ".join(AS_LISTED) in agent.response.text
+    agent.get()
+    assert agent.products == AS_LISTED
+
+
+def test_an_answer_confirms_the_interaction_that_the_envelope_names(stack: Stack, shop_url: str) -> None:
+    found = Agent(shop_url).get()
+    interaction = found.retry_headers["Service-Context-Interaction"]
+    found.answer([PRICE])
+    row = "SELECT classification, surface, operation, status_code FROM interactions WHERE id = %s"
+    wait_until(lambda: stack.query(row, interaction) == [("confirmed", "http_json", "/products", 200)], 20)
+
+
+def test_a_known_user_is_asked_once_and_remembered(stack: Stack, shop_url: str) -> None:
+    name = user()
+    agent = Agent(shop_url, name)
+    found = agent.get()
+    assert found.retry_headers == {}
+    found.answer([{**PRICE, "remember": True}])
+    for _ in range(6):
+        # Whichever of the shop's processes answers.
+        again = agent.get()
+        assert (agent.products, again.context) == (BY_PRICE, None)
+    other = Agent(shop_url, user())
+    other.get()
+    assert other.products == AS_LISTED
+    stored = "SELECT count(*) FROM {} t WHERE t::text LIKE %s"
+    for table in ("customers", "customer_references", "signals", "enrichment_requests"):
+        assert stack.value(stored.format(table), f"%{name}%") == 0
+
+
+def test_a_ranking_and_what_came_of_it_are_recorded(stack: Stack, shop_url: str) -> None:
+    agent = Agent(shop_url, user())
+    agent.get().answer([{**PRICE, "remember": True}])
+    agent.get()
+    decision = agent.response.json()["decision"]
+    order = requests.post(f"{shop_url}/orders/{decision}", headers=LOGIN, timeout=30)
+    assert order.json()["outcome"] == "conversion"
+    row = "SELECT variant, cardinality(signal_ids) FROM personalization_decisions WHERE id = %s"
+    assert stack.query(row, decision) == [("by_price", 1)]
+
+
+def test_a_refusal_is_honoured_and_an_explicit_approval_starts_anew(shop_url: str) -> None:
+    refusing = Agent(shop_url, user())
+    assert refusing.get().decline_context()["state"] == "declined"
+    later = refusing.get()
+    assert later.context
+    assert (refusing.products, later.context.state, later.context.catalog) == (AS_LISTED, "declined", [])
+    with pytest.raises(ValueError, match="in the state declined"):
+        later.answer([PRICE])
+    assert later.context.decide("approved")["state"] == "answer_ready"
+    later.answer([{**PRICE, "remember": True}])
+    refusing.get()
+    assert refusing.products == BY_PRICE
+
+
+def test_what_is_not_known_leaves_the_ranking_as_it_is(shop_url: str) -> None:
+    agent = Agent(shop_url)
+    found = agent.get()
+    assert found.answer([], status="no_relevant_context")["state"] == "no_relevant_context"
+    agent.get(**found.retry_headers)
+    assert agent.products == AS_LISTED
+
+
+def test_a_page_asks_and_is_ranked_like_the_list(shop_url: str) -> None:
+    agent = Agent(shop_url, user())
+    agent.get("/page").answer([{**PRICE, "remember": True}])
+    shown = requests.get(f"{shop_url}/page", headers=agent._headers, timeout=30)
+    assert ", ".join(BY_PRICE) in shown.text
+    assert "agent-service-context" not in shown.text
+
+
+def test_the_relay_takes_no_other_words_than_the_catalogs(shop_url: str) -> None:
+    found = Agent(shop_url).get()
+    assert found.context
+    action = found.context.content["submit"]
+
+    def post(body: Any, authorization: str = action["authorization"]) -> tuple[int, str]:
+        answer = requests.post(
+            shop_url + action["url"], json=body, headers={"Authorization": authorization}, timeout=30
+        )
+        assert answer.headers["Cache-Control"] == "private, no-store"
+        return answer.status_code, answer.json().get("code", "")
+
+    item = {**PRICE, "type": "preference"}
+    assert post({"status": "answered", "items": [{**item, "value": "beauty"}]})[0] == 422
+    assert post({"status": "answered", "items": [{**item, "prompt": "x"}]}) == (400, "invalid_customer_context_body")
+    assert post({}, "Bearer afr2_x") == (401, "invalid_customer_context_handle")
+    assert post({"status": "declined", "items": []}, "Bearer aqr1_" + "0" * 32 + "." + "A" * 43)[0] == 401
+    assert post({"status": "answered", "items": [item]}) == (200, "")
+    assert requests.get(shop_url + action["url"], timeout=30).json()["code"] == "not_found"
+
+
+def test_a_product_asks_questions_of_its_own(stack: Stack) -> None:
+    product = stack.flask("product", "create", "--workspace", str(stack.company.workspace_id), "--name", "Shoes")
+    made = stack.flask("environment", "create", "--product", product["productId"], "--name", "production")
+    keys = {
+        name: stack.flask("key", "create", "--environment", made["environmentId"], "--kind", kind)["key"]
+        for name, kind in (("key", "product"), ("company_key", "company"))
+    }
+    fields = CustomerContext(keys["company_key"], endpoint=stack.url, timeout=30).fields
+    size = {"label": "The size that fits", "type": "customer_size", "allowed_values": ["small", "large"]}
+    fields.put("shop.size", **size, operations=["/sizes"], raise_errors=True)  # type: ignore[arg-type]
+    listed = fields.list(raise_errors=True)
+    assert listed
+    assert (listed["legacyCatalogActive"], [field["key"] for field in listed["fields"]]) == (False, ["shop.size"])
+    with running_product(stack.url, app="tests.journeys.shop:app", mode="off", **keys) as url:
+        agent = Agent(url)
+        found = agent.get("/sizes")
+        assert found.state == "not_requested"
+        found.answer([{"key": "shop.size", "value": "large", "provenance": "agent_reports_current_task"}])
+        shown = requests.get(f"{url}/sizes", headers={**LOGIN, **found.retry_headers}, timeout=30).json()
+        assert shown == {"size": "large", "categories": ["customer_size"]}
+        # Here the shop's own question replaces the one that it names, so that nothing is asked.
+        plain = requests.get(f"{url}/products", headers=LOGIN, timeout=30)
+        assert "_service" not in plain.json()
+    assert fields.delete("shop.size", raise_errors=True)
+
+
+def test_a_service_that_is_away_leaves_the_shop_as_it_is(stack: Stack, shop_url: str) -> None:
+    found = Agent(shop_url).get()
+    stack.kill("web")
+    try:
+        for _ in range(20):
+            shown = requests.get(f"{shop_url}/products", headers=LOGIN, timeout=30)
+            assert (shown.status_code, shown.json()["products"]) == (200, AS_LISTED)
+            assert "_service" not in shown.json()
+        assert found.context
+        action = found.context.content["submit"]
+        answer = requests.post(
+            shop_url + action["url"],
+            json={"status": "no_relevant_context", "items": []},
+            headers={"Authorization": action["authorization"]},
+            timeout=30,
+        )
+        assert (answer.status_code, answer.headers["Retry-After"]) == (503, "1")
+        assert answer.json()["retryable"] is True
+    finally:
+        stack.supervisor.restart_dead()
+        stack.wait_until_web_answers()
+    # It is asked again after its pause, and what the agent could not send arrives now.
+    wait_until(lambda: "_service" in requests.get(f"{shop_url}/products", headers=LOGIN, timeout=30).json(), 30)
+    assert found.answer([], status="no_relevant_context")["accepted"]

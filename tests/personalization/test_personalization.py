@@ -1,0 +1,188 @@
+"""Decisions and outcomes: exact, once, and for ever."""
+
+import threading
+import uuid
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+
+from app.core.database import transaction
+from app.retention import service as retention
+from tests.conversations import ADVERTISING, PERSONALIZATION, Clock, Talk, item
+from tests.factories import Company, found_company
+
+
+def retrieve(talk: Talk) -> tuple[str, list[str]]:
+    """Return a retrieval of two signals."""
+    asked = talk.ask(userRef="u1").json
+    talk.answer(asked, item(remember=True), item("content.format", "audio", remember=True))
+    found = talk.retrieve(userRef="u1").json
+    return found["retrievalId"], [entry["signalId"] for entry in found["items"]]
+
+
+def decide(talk: Talk, retrieval_id: str, signal_ids: list[str], **details: Any) -> Any:
+    body = {"externalDecisionId": "d1", "contextRetrievalId": retrieval_id, "signalIds": signal_ids, **details}
+    return talk.post("/personalization/decisions", body)
+
+
+def conclude(talk: Talk, decision_id: str, **details: Any) -> Any:
+    body = {"externalOutcomeId": "o1", "decisionId": decision_id, "outcome": "conversion", **details}
+    return talk.post("/personalization/outcomes", body)
+
+
+def test_a_decision_names_what_it_was_made_from(talk: Talk) -> None:
+    retrieval_id, signal_ids = retrieve(talk)
+    decided = decide(talk, retrieval_id, signal_ids, variant="quiet-first")
+    assert decided.status_code == 200, decided.data
+    decision = decided.json["decision"]
+    assert uuid.UUID(decision.pop("id"))
+    assert decision.pop("createdAt").endswith("Z")
+    assert decision == {
+        "externalDecisionId": "d1",
+        "contextRetrievalId": retrieval_id,
+        "purpose": PERSONALIZATION,
+        "signalIds": sorted(signal_ids),
+        "variant": "quiet-first",
+    }
+
+
+def test_a_retry_gets_the_same_answer_for_ever(talk: Talk, clock: Clock) -> None:
+    retrieval_id, signal_ids = retrieve(talk)
+    first = decide(talk, retrieval_id, signal_ids)
+    assert first.json["decision"]["variant"] is None
+    outcome = conclude(talk, first.json["decision"]["id"])
+    clock.advance(days=400)
+    retention.expire_enrichment()
+    assert decide(talk, retrieval_id, list(reversed(signal_ids))).data == first.data
+    assert conclude(talk, first.json["decision"]["id"]).data == outcome.data
+    assert decide(talk, retrieval_id, signal_ids, externalDecisionId="d2").json["code"] == "unknown_retrieval"
+
+
+@pytest.mark.parametrize("change", [{"signalIds": []}, {"variant": "other"}, {"contextRetrievalId": str(uuid.uuid4())}])
+def test_a_changed_decision_conflicts(talk: Talk, change: dict[str, Any]) -> None:
+    retrieval_id, signal_ids = retrieve(talk)
+    first = decide(talk, retrieval_id, signal_ids, variant="a")
+    changed = decide(talk, retrieval_id, signal_ids, **{"variant": "a", **change})
+    assert (changed.status_code, changed.json["code"]) == (409, "decision_changed")
+    assert decide(talk, retrieval_id, signal_ids, variant="a").data == first.data
+
+
+@pytest.mark.parametrize(
+    ("details", "status"),
+    [
+        ({"externalDecisionId": "-d"}, 422),
+        ({"externalDecisionId": "d" * 101}, 422),
+        ({"externalDecisionId": None}, 422),
+        ({"contextRetrievalId": "x"}, 422),
+        ({"contextRetrievalId": str(uuid.uuid4())}, 404),
+        ({"signalIds": [str(uuid.uuid4())]}, 422),
+        ({"signalIds": ["x"]}, 422),
+        ({"signalIds": [str(uuid.uuid4())] * 51}, 422),
+        ({"signalIds": "all"}, 422),
+        ({"signalIds": [{}]}, 400),
+        ({"variant": "two words"}, 422),
+        ({"variant": None}, 422),
+        ({"score": 1}, 400),
+    ],
+)
+def test_a_decision_that_does_not_fit_is_refused(talk: Talk, details: dict[str, Any], status: int) -> None:
+    retrieval_id, signal_ids = retrieve(talk)
+    assert decide(talk, retrieval_id, signal_ids, **details).status_code == status
+
+
+def test_only_signals_of_the_retrieval_count_each_once(talk: Talk) -> None:
+    retrieval_id, signal_ids = retrieve(talk)
+    foreign = str(uuid.uuid4())
+    refused = decide(talk, retrieval_id, [signal_ids[0], foreign, signal_ids[0]])
+    assert [(p["pointer"], p["code"]) for p in refused.json["errors"]] == [
+        ("/signalIds/1", "not_retrieved"),
+        ("/signalIds/2", "distinct"),
+    ]
+    assert decide(talk, retrieval_id, signal_ids[:1]).json["decision"]["signalIds"] == signal_ids[:1]
+    assert decide(talk, retrieval_id, [], externalDecisionId="d2").json["decision"]["signalIds"] == []
+
+
+def test_an_outcome_belongs_to_its_decision(talk: Talk) -> None:
+    decision_id = decide(talk, *retrieve(talk)).json["decision"]["id"]
+    concluded = conclude(talk, decision_id)
+    outcome = concluded.json["outcome"]
+    assert outcome["occurredAt"] == outcome["createdAt"]
+    assert (outcome["decisionId"], outcome["outcome"], outcome["externalOutcomeId"]) == (
+        decision_id,
+        "conversion",
+        "o1",
+    )
+    said = conclude(talk, decision_id, externalOutcomeId="o2", occurredAt="2026-01-31T12:00:00.5+02:00")
+    assert said.json["outcome"]["occurredAt"] == "2026-01-31T10:00:00.500000Z"
+    repeated = conclude(talk, decision_id, externalOutcomeId="o2", occurredAt="2026-01-31T10:00:00.500Z")
+    assert repeated.data == said.data
+
+
+@pytest.mark.parametrize(
+    "change", [{"outcome": "dismissal"}, {"occurredAt": "2026-01-31T12:00:00Z"}, {"decisionId": str(uuid.uuid4())}]
+)
+def test_a_changed_outcome_conflicts(talk: Talk, change: dict[str, Any]) -> None:
+    decision_id = decide(talk, *retrieve(talk)).json["decision"]["id"]
+    first = conclude(talk, decision_id)
+    changed = conclude(talk, decision_id, **change)
+    assert (changed.status_code, changed.json["code"]) == (409, "outcome_changed")
+    assert conclude(talk, decision_id).data == first.data
+
+
+@pytest.mark.parametrize(
+    ("details", "status"),
+    [
+        ({"outcome": "sale"}, 422),
+        ({"decisionId": str(uuid.uuid4())}, 404),
+        ({"decisionId": "d1"}, 422),
+        ({"occurredAt": "yesterday"}, 422),
+        ({"occurredAt": "0001-01-01T00:00:00+23:59"}, 200),
+        ({"occurredAt": "9999-12-31T23:59:59-23:59"}, 200),
+        ({"revenue": 10}, 400),
+    ],
+)
+def test_an_outcome_is_checked(talk: Talk, details: dict[str, Any], status: int) -> None:
+    decision_id = decide(talk, *retrieve(talk)).json["decision"]["id"]
+    first = conclude(talk, decision_id, **details)
+    assert first.status_code == status
+    assert conclude(talk, decision_id, **details).status_code == status
+
+
+def test_another_product_finds_neither_retrieval_nor_decision(client: FlaskClient, talk: Talk) -> None:
+    with transaction():
+        other = Talk(client, found_company())
+    retrieval_id, signal_ids = retrieve(talk)
+    assert decide(other, retrieval_id, signal_ids).status_code == 404
+    decision_id = decide(talk, retrieval_id, signal_ids).json["decision"]["id"]
+    assert conclude(other, decision_id).status_code == 404
+    mine = retrieve(other)
+    assert decide(other, *mine).status_code == 200
+
+
+def test_a_decision_keeps_the_purpose_of_its_retrieval(talk: Talk) -> None:
+    retrieval_id = talk.retrieve(ADVERTISING, userRef="u1").json["retrievalId"]
+    assert decide(talk, retrieval_id, []).json["decision"]["purpose"] == ADVERTISING
+
+
+def test_thirty_at_once_record_one(app: Flask, company: Company) -> None:
+    talk = Talk(app.test_client(), company)
+    retrieval_id, signal_ids = retrieve(talk)
+    start = threading.Barrier(30)
+
+    def work(number: int) -> Any:
+        start.wait()
+        mine = Talk(app.test_client(), company)
+        decided = decide(mine, retrieval_id, signal_ids, variant=f"v{number % 2}")
+        if decided.status_code == 409:
+            return decided.status_code, None
+        concluded = conclude(mine, decided.json["decision"]["id"])
+        return decided.status_code, (decided.data, concluded.data)
+
+    with ThreadPoolExecutor(30) as pool:
+        answers = list(pool.map(work, range(30)))
+    assert sorted({status for status, _ in answers}) == [200, 409]
+    assert sum(status == 200 for status, _ in answers) == 15
+    assert len({data for _, data in answers if data}) == 1

@@ -1,0 +1,92 @@
+"""Signals, requests, retrievals and customers leave when their time is over."""
+
+import threading
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from sqlalchemy import func, select, text
+
+from app.context.models import ContextRetrieval
+from app.core.database import session, transaction
+from app.customers.models import Customer, CustomerChoice, CustomerReference
+from app.enrichment.models import ClosedRequest, EnrichmentRequest, Signal
+from app.retention import service
+from tests.conversations import Clock, Talk, item
+
+
+def count(model: Any) -> int:
+    with transaction():
+        return session().execute(select(func.count()).select_from(model)).scalar_one()
+
+
+def converse(talk: Talk) -> None:
+    asked = talk.ask(userRef="u1").json
+    talk.answer(asked, item(remember=True), item("content.format", "audio"))
+    talk.retrieve(userRef="u1")
+
+
+def test_each_leaves_at_its_own_time(talk: Talk, clock: Clock) -> None:
+    converse(talk)
+    began = clock.now
+    for age, signals, requests, retrievals, customers in (
+        (timedelta(hours=1, minutes=59), 2, 1, 1, 1),
+        (timedelta(hours=2, seconds=1), 1, 0, 1, 1),
+        (timedelta(days=89, hours=23), 1, 0, 1, 1),
+        (timedelta(days=90, seconds=1), 0, 0, 0, 0),
+    ):
+        clock.now = began + age
+        assert service.expire_enrichment().is_complete
+        counted = count(Signal), count(EnrichmentRequest), count(ContextRetrieval), count(Customer)
+        assert counted == (signals, requests, retrievals, customers), age
+    assert count(CustomerReference) == 0
+    assert count(ClosedRequest) == 1
+    clock.now = began + timedelta(days=91)
+    service.expire_feedback()
+    assert count(ClosedRequest) == 0
+
+
+def test_somebody_who_chose_or_came_back_stays(talk: Talk, clock: Clock) -> None:
+    talk.choose(talk.ask(userRef="u1").json, "declined")
+    talk.ask(userRef="u2")
+    clock.advance(days=89)
+    talk.ask(userRef="u2")
+    clock.advance(days=89)
+    service.expire_enrichment()
+    assert (count(Customer), count(CustomerChoice)) == (2, 1)
+    assert talk.ask(userRef="u1").json["state"] == "declined"
+
+
+def test_what_is_left_in_bites_is_all_gone_in_the_end(
+    talk: Talk, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("app.retention.service.BITE", 2)
+    for number in range(5):
+        asked = talk.ask(userRef=f"u{number}").json
+        talk.answer(asked, item())
+    clock.advance(hours=3)
+    first = service.expire_enrichment(budget_s=0)
+    assert (first.removed, first.is_complete) == (2, False)
+    rest = service.expire_enrichment()
+    assert (rest.removed, rest.is_complete) == (8, True)
+    assert service.expire_enrichment().removed == 0
+
+
+def test_a_run_beside_another_leaves_its_rows_to_it(talk: Talk, clock: Clock) -> None:
+    converse(talk)
+    clock.advance(hours=3)
+    with transaction():
+        session().execute(text("SELECT pg_advisory_xact_lock(hashtext('retention'), hashtext('signals'))"))
+        # The other run has a connection of its own.
+        removed: list[int] = []
+        app = talk.client.application
+
+        def run() -> None:
+            with app.app_context():
+                removed.append(service.expire_enrichment().removed)
+
+        other = threading.Thread(target=run)
+        other.start()
+        other.join(30)
+    assert removed == [1]
+    assert count(Signal) == 2

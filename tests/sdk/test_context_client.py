@@ -1,0 +1,284 @@
+"""The company's calls for customer context, as the service receives them."""
+
+import json
+import logging
+import os
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from agent_feedback import (
+    BadOption,
+    Context,
+    ContextItem,
+    ContextRefused,
+    ContextUnavailable,
+    CustomerContext,
+    Evidence,
+)
+from agent_feedback.company_key import CompanyKey
+
+from tests.sdk.endpoint import COMPANY_KEY, KEY, Endpoint
+from tests.sdk.shop import AskingClient, question, replying
+from tests.sdk.site import Client
+
+INTERACTION = "018f1f2e-7b4a-4c12-9c8d-123456789abc"
+WANTED = {"interaction_id": INTERACTION, "operation": "/products", "surface": "http_json", "purpose": "p"}
+ITEM = {
+    "signalId": "s1",
+    "key": "shopping.priority",
+    "type": "preference",
+    "value": "price",
+    "summary": "What matters most in a purchase: price.",
+    "provenance": "agent_reports_user_statement",
+    "confidence": 0.9,
+    "allowedUses": ["product_personalization"],
+    "remembered": True,
+    "expiresAt": "2030-01-01T00:00:00Z",
+}
+GUESS = {**ITEM, "signalId": "s2", "key": "shop.size", "allowedUses": [], "confidence": None}
+RETRIEVAL = {
+    "retrievalId": "r1",
+    "identityLevel": "verified",
+    "contextVersion": "ctx1_x",
+    "interactionId": None,
+    "items": [ITEM, GUESS],
+}
+
+
+@pytest.fixture
+def context(endpoint: Endpoint) -> Iterator[CustomerContext]:
+    made = CustomerContext(COMPANY_KEY, endpoint=endpoint.url, timeout=10)
+    yield made
+    made.close()
+
+
+def test_an_enrichment_request_has_the_members_of_the_contract(endpoint: Endpoint, context: CustomerContext) -> None:
+    endpoint.usual = replying(question(endpoint.url))
+    found = context.request_enrichment(
+        **{**WANTED, "purpose": "targeted_advertising"},
+        remember=True,
+        user_ref="user_1",
+        account_ref="account_1",
+        anonymous_ref="visitor_1",
+        field_keys=("shopping.priority",),
+        evidence=Evidence(200, 1.5, "s", "an-agent/1", {"method": "GET"}),
+    )
+    assert found == question(endpoint.url)
+    (request,) = endpoint.received
+    assert (request.method, request.path) == ("POST", "/api/v2/enrichment/requests")
+    assert request.headers["Authorization"] == f"Bearer {COMPANY_KEY}"
+    assert request.content == {
+        "interactionId": INTERACTION,
+        "operation": "/products",
+        "surface": "http_json",
+        "purpose": "targeted_advertising",
+        "remember": True,
+        "userRef": "user_1",
+        "accountRef": "account_1",
+        "anonymousRef": "visitor_1",
+        "fieldKeys": ["shopping.priority"],
+        "statusCode": 200,
+        "durationMs": 1.5,
+        "sessionRef": "s",
+        "runtimeHint": "an-agent/1",
+        "requestObservation": {"method": "GET"},
+    }
+
+
+def test_what_is_not_known_is_left_out(endpoint: Endpoint, context: CustomerContext) -> None:
+    endpoint.usual = replying(question(endpoint.url))
+    context.request_enrichment(**WANTED)
+    assert endpoint.received[0].content.keys() == {"interactionId", "operation", "surface", "purpose", "remember"}
+
+
+def test_a_context_is_typed_and_offers_only_what_may_be_used(endpoint: Endpoint, context: CustomerContext) -> None:
+    endpoint.usual = replying(RETRIEVAL)
+    found = context.context(purpose="p", user_ref="user_1", interaction_id=INTERACTION)
+    assert found.items[0] == ContextItem(
+        "s1",
+        "shopping.priority",
+        "preference",
+        "price",
+        "What matters most in a purchase: price.",
+        "agent_reports_user_statement",
+        0.9,
+        ("product_personalization",),
+        True,
+        "2030-01-01T00:00:00Z",
+    )
+    assert (found.retrieval_id, found.identity_level, found.context_version) == ("r1", "verified", "ctx1_x")
+    assert found
+    assert found.signal_ids == ["s1", "s2"]
+    assert found.value("shopping.priority") == "price"
+    # The agent only inferred it.
+    assert found.value("shop.size") is None
+    assert found.value("unknown.key") is None
+    assert endpoint.received[0].content == {"purpose": "p", "userRef": "user_1", "interactionId": INTERACTION}
+
+
+def test_an_interaction_is_enough_where_nobody_is_named(endpoint: Endpoint, context: CustomerContext) -> None:
+    endpoint.usual = replying({**RETRIEVAL, "items": []})
+    assert not context.context(purpose="p", interaction_id=INTERACTION)
+    assert endpoint.received[0].content == {"purpose": "p", "interactionId": INTERACTION}
+
+
+def test_nobody_is_not_asked_about(endpoint: Endpoint, context: CustomerContext) -> None:
+    assert context.context(purpose="p", user_ref=None, interaction_id=None) == Context()
+    assert not endpoint.received
+
+
+def test_a_decision_and_its_outcome_are_recorded(endpoint: Endpoint, context: CustomerContext) -> None:
+    endpoint.replies = [replying({"decision": {"id": "d1"}}), replying({"outcome": {"id": "o1"}})]
+    decision = context.record_decision(
+        external_decision_id="e1", context_retrieval_id="r1", signal_ids=("s1",), variant="by_price"
+    )
+    assert decision == {"id": "d1"}
+    outcome = context.record_outcome(external_outcome_id="e2", decision_id="d1", outcome="conversion")
+    assert outcome == {"id": "o1"}
+    assert [(request.path, request.content) for request in endpoint.received] == [
+        (
+            "/api/v2/personalization/decisions",
+            {"externalDecisionId": "e1", "contextRetrievalId": "r1", "signalIds": ["s1"], "variant": "by_price"},
+        ),
+        (
+            "/api/v2/personalization/outcomes",
+            {"externalOutcomeId": "e2", "decisionId": "d1", "outcome": "conversion"},
+        ),
+    ]
+
+
+def test_without_a_retrieval_or_a_decision_nothing_is_recorded(endpoint: Endpoint, context: CustomerContext) -> None:
+    known = Context()
+    assert (
+        context.record_decision(
+            external_decision_id="e1", context_retrieval_id=known.retrieval_id, signal_ids=known.signal_ids
+        )
+        is None
+    )
+    assert context.record_outcome(external_outcome_id="e2", decision_id=None, outcome="conversion") is None
+    assert not endpoint.received
+
+
+def test_questions_are_put_listed_and_deleted(endpoint: Endpoint, context: CustomerContext) -> None:
+    endpoint.usual = replying({"key": "shop.size"})
+    fields = context.fields
+    fields.put("shop.size", label="The size", type="customer_size", allowed_values=["small", "large"], enabled=False)
+    assert fields.list() == {"key": "shop.size"}
+    assert fields.delete("shop.size/..?") == {"key": "shop.size"}
+    put, listed, deleted = endpoint.received
+    assert (put.method, put.path) == ("PUT", "/api/v2/enrichment/fields/shop.size")
+    assert put.content == {
+        "label": "The size",
+        "type": "customer_size",
+        "allowedValues": ["small", "large"],
+        "enabled": False,
+    }
+    assert (listed.method, listed.path, listed.body) == ("GET", "/api/v2/enrichment/fields", b"")
+    assert (deleted.method, deleted.path) == ("DELETE", "/api/v2/enrichment/fields/shop.size%2F..%3F")
+
+
+def test_calls_share_a_connection(endpoint: Endpoint, context: CustomerContext) -> None:
+    endpoint.usual = replying(RETRIEVAL)
+    for _ in range(5):
+        context.context(purpose="p", user_ref="u")
+    assert (len(endpoint.received), endpoint.connections) == (5, 1)
+
+
+def test_threads_get_each_their_own_answer(endpoint: Endpoint, context: CustomerContext) -> None:
+    endpoint.usual = replying(RETRIEVAL)
+    found: list[Context] = []
+    threads = [
+        threading.Thread(target=lambda: found.append(context.context(purpose="p", user_ref="u"))) for _ in range(20)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert [one.retrieval_id for one in found] == ["r1"] * 20
+
+
+def test_a_fork_opens_connections_of_its_own(endpoint: Endpoint, context: CustomerContext) -> None:
+    endpoint.usual = replying(RETRIEVAL)
+    context.context(purpose="p", user_ref="parent")
+    child = os.fork()
+    if not child:
+        status = 1
+        try:
+            status = 0 if context.context(purpose="p", user_ref="child") else 1
+        finally:
+            os._exit(status)
+    assert os.waitpid(child, 0)[1] == 0
+    assert context.context(purpose="p", user_ref="parent")
+    assert endpoint.connections == 2
+
+
+@pytest.mark.parametrize(
+    "key", ["", "af_company_", COMPANY_KEY.upper(), COMPANY_KEY[:60], 12, b"af_company", f"{KEY} x"]
+)
+def test_a_malformed_key_is_refused_without_being_shown(key: Any) -> None:
+    for make in (
+        lambda: CustomerContext(key, endpoint="https://feedback.example.com"),
+        lambda: Client(company_key=key),
+    ):
+        with pytest.raises(BadOption, match=r"^company_key \(or AGENT_FEEDBACK_COMPANY_KEY\)") as refused:
+            make()
+        assert "conformance" not in str(refused.value)
+        assert refused.value.__cause__ is None
+
+
+def test_the_environment_gives_the_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AGENT_FEEDBACK_COMPANY_KEY", f" {COMPANY_KEY}\n")
+    found = Client().options.company_key
+    assert found
+    assert found.reveal() == COMPANY_KEY
+    monkeypatch.setenv("AGENT_FEEDBACK_COMPANY_KEY", "nonsense")
+    with pytest.raises(BadOption, match="company_key"):
+        Client()
+
+
+def test_a_product_key_may_have_the_right_of_a_company_key() -> None:
+    assert Client(company_key=KEY).options.company_key is not None
+
+
+def test_a_client_by_itself_needs_a_key() -> None:
+    with pytest.raises(BadOption, match="company_key"):
+        CustomerContext(endpoint="https://feedback.example.com")
+
+
+def test_a_key_does_not_show_itself() -> None:
+    key = CompanyKey(COMPANY_KEY)
+    for shown in (repr(key), str(key), f"{key}", repr([key]), repr(Client(company_key=COMPANY_KEY).options)):
+        assert "secret" not in shown
+        assert "af_company_0123456789abcdef0123456789abcdef_…" in shown
+
+
+def test_a_product_without_a_company_key_goes_on_without_context(caplog: pytest.LogCaptureFixture) -> None:
+    feedback = Client()
+    assert feedback.customer_context.context(purpose="p", user_ref="u") == Context()
+    assert feedback.customer_context.context(purpose="p", user_ref="u") == Context()
+    assert [record.levelno for record in caplog.records] == [logging.WARNING]
+    assert "AGENT_FEEDBACK_COMPANY_KEY" in caplog.text
+
+
+def test_the_kill_switch_ends_every_call(
+    endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setenv("AGENT_FEEDBACK_ENABLED", "false")
+    for context in (AskingClient(endpoint.url).customer_context, CustomerContext(COMPANY_KEY, endpoint=endpoint.url)):
+        assert context.context(purpose="p", user_ref="u") == Context()
+        assert context.fields.list() is None
+        with pytest.raises(ContextUnavailable, match="AGENT_FEEDBACK_ENABLED"):
+            context.context(purpose="p", user_ref="u", raise_errors=True)
+    assert (endpoint.received, caplog.records) == ([], [])
+
+
+def test_a_conflict_can_be_told_from_an_outage(endpoint: Endpoint, context: CustomerContext) -> None:
+    endpoint.usual = replying({"error": "This decision was recorded otherwise.", "code": "conflict"}, 409)
+    wanted: dict[str, Any] = {"external_decision_id": "e", "context_retrieval_id": "r", "signal_ids": []}
+    assert context.record_decision(**wanted) is None
+    with pytest.raises(ContextRefused) as refused:
+        context.record_decision(**wanted, raise_errors=True)
+    assert (refused.value.status, refused.value.code) == (409, "conflict")
+    assert json.loads(endpoint.received[0].body) == json.loads(endpoint.received[1].body)

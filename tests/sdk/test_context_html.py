@@ -1,0 +1,115 @@
+"""An element goes where every reader of HTML sees an element, or nowhere."""
+
+from html.parser import HTMLParser
+
+import pytest
+from agent_feedback.markup import find_place, insert
+from hypothesis import given
+from hypothesis import strategies as st
+
+ID = "agent-service-context"
+ELEMENT = f'<script id="{ID}" type="application/json">{{"a":"\\u003c/script>"}}</script>'.encode()
+
+
+def extended(body: bytes) -> bytes | None:
+    place = find_place(body, ID)
+    return None if place is None else insert(body, place, ID, {"a": "</script>"})
+
+
+@pytest.mark.parametrize(
+    "marked",
+    [
+        b"<html><head><title>a</title>|</head><body></body></html>",
+        b"<HTML><HEAD>|</HEAD><BODY></BODY></HTML>",
+        b"<head>|</head ><head></head>",
+        b"<body>a</body><p>|</body></html>",
+        b"<p>a|",
+        b"only text|",
+        b"a < b and <3|",
+        b"a </3 b> c|",
+        b"<head><!-- </head> -->|</head>",
+        b"<head><!-- a --!>|</head><!-- -->",
+        b"<head><!-->|</head>",
+        b"<head><!--->|</head>",
+        b"<!doctype html></ ><?php </head> ?>|</head>",
+        b'<head><meta content="</head>">|</head>',
+        b"<head><meta content = '</head>' >|</head>",
+        b"<head><meta content=a\"b>|</head><p title='x'>",
+        b'<head><meta a"b>|</head>',
+        b'<head><meta a=="b>|</head>',
+        b'<head><meta ="b>|</head>',
+        b"<head><meta a= >|</head>",
+        b"<head><meta a/='b>|</head>",
+        b"<head><script><!-- </script>|</head>",
+        b"<head><script>'</head>'</script>|</head>",
+        b"<head><script>'</scripted></head>'</SCRIPT >|</head>",
+        b"<head><style></head></style>|</head>",
+        b"<head><title></head></title>|</head>",
+        b"<textarea></body></textarea>|</body>",
+        b"<header></header><p>|",
+        b'<p id="another">|',
+        b'<p data-id="agent-service-context">|',
+        b'<p title=" id=agent-service-context-two">|',
+        "<head>é ключ|</head>".encode(),
+    ],
+)
+def test_the_place_is_before_the_end_of_the_head_or_else_of_the_body_or_at_the_end(marked: bytes) -> None:
+    before, after = marked.split(b"|")
+    assert extended(before + after) == before + ELEMENT + after
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"",
+        b" \n",
+        b"<!-- never closed </head>",
+        b"<script>never closed </head>",
+        b"<p title='never closed></head>",
+        b"<p never closed ",
+        b"<plaintext></head>",
+        b"<! never closed",
+        b"a </3 never closed",
+        b"<script><!-- <script> </script> --></script></head>",
+        b"<svg><![CDATA[</head>]]></svg></head>",
+        b"<script id=agent-service-context>{}</script>",
+        b"<script type=a ID='agent-service-context'>{}</script>",
+        b'<div class="a"id="agent-service-context">',
+        "<head></head>".encode("utf-16"),
+        "<head></head>".encode("utf-16-le"),
+    ],
+)
+def test_without_a_sure_place_there_is_none(body: bytes) -> None:
+    assert extended(body) is None
+
+
+class Reader(HTMLParser):
+    """Counts the elements with the id that a reader sees."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.seen = 0
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.seen += dict(attrs).get("id") == ID
+
+
+_PIECES = (
+    "<head> </head> <body> </body> <!-- --> <script> </script> <p_a=' '> \" = < > text <style> </style> <! </ <title>"
+)
+_pieces = st.sampled_from([*_PIECES.split(" "), "</title>", "/>", "<a_href=x>", "_"])
+
+
+@given(st.lists(_pieces, max_size=14).map(lambda pieces: "".join(pieces).replace("_", " ")))
+def test_whatever_the_markup_a_reader_sees_the_element_or_it_is_left_alone(text: str) -> None:
+    found = extended(text.encode())
+    if found is not None:
+        reader = Reader()
+        reader.feed(found.decode())
+        reader.close()
+        assert reader.seen == 1
+
+
+def test_a_large_page_of_brackets_is_read_once() -> None:
+    for piece in (b"<", b"<a ", b"<!--", b"<p a='", b"<script>", b"</", b"<a id='"):
+        find_place(piece * 100_000, ID)

@@ -1,0 +1,61 @@
+"""The example of the package's README runs as it stands there."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import agent_feedback
+import pytest
+import requests
+from agent_feedback.agent import from_response
+
+from tests.sdk.endpoint import COMPANY_KEY, KEY, Endpoint
+from tests.sdk.shop import question, replying, serving_app
+
+README = Path(agent_feedback.__file__).resolve().parents[2] / "README.md"
+ITEM = {"signalId": "s1", "key": "shopping.priority", "type": "preference", "value": "price", "summary": "Price."}
+KNOWN = {
+    **ITEM,
+    "provenance": "agent_reports_user_statement",
+    "confidence": None,
+    "allowedUses": ["product_personalization"],
+    "remembered": False,
+    "expiresAt": "2030-01-01T00:00:00Z",
+}
+
+
+@pytest.fixture
+def example(endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    for name, value in (("KEY", KEY), ("COMPANY_KEY", COMPANY_KEY), ("URL", endpoint.url)):
+        monkeypatch.setenv(f"AGENT_FEEDBACK_{name}", value)
+    code = re.search(r"<!-- runs in .*? -->\n```python\n(.*?)```", README.read_text(), re.DOTALL)
+    assert code
+    names: dict[str, Any] = {"__name__": "example"}
+    exec(code[1], names)
+    names["feedback"].telemetry.put = lambda event: None
+    return names
+
+
+def test_the_ranking_changes_by_the_answer(endpoint: Endpoint, example: dict[str, Any]) -> None:
+    endpoint.replies = [replying(question(endpoint.url))]
+    with serving_app(example["app"]) as url:
+        first = requests.get(f"{url}/shoes", timeout=10)
+        assert [shoe["name"] for shoe in first.json()["shoes"]] == ["boots", "sneakers"]
+        found = from_response(first, allowed_origins=[endpoint.url])
+        assert found
+        endpoint.replies = [replying({"accepted": True}), replying({"retrievalId": "r1", "items": [KNOWN]})]
+        found.answer([{"key": "shopping.priority", "value": "price", "provenance": "agent_reports_user_statement"}])
+        second = requests.get(f"{url}/shoes", headers=found.retry_headers, timeout=10)
+        assert [shoe["name"] for shoe in second.json()["shoes"]] == ["sneakers", "boots"]
+    assert [request.path for request in endpoint.received] == [
+        "/api/v2/enrichment/requests",
+        "/api/v2/enrichment/answers",
+        "/api/v2/customer-context",
+    ]
+    assert endpoint.received[2].content["interactionId"] == endpoint.received[0].content["interactionId"]
+
+
+def test_every_option_is_in_the_table() -> None:
+    table = README.read_text().partition("## Options")[2].partition("\n## ")[0]
+    for name in agent_feedback.Options.__dataclass_fields__:
+        assert f"`{name}`" in table or name == "is_enabled"
