@@ -7,7 +7,9 @@ import pytest
 from agent_feedback import AgentFeedback, telemetry
 from agent_feedback.telemetry import TelemetryQueue
 
+from tests.sdk import evidence_service
 from tests.sdk.endpoint import KEY, Endpoint, serving
+from tests.sdk.evidence_service import Service
 
 MakeQueue = Callable[..., TelemetryQueue]
 
@@ -39,3 +41,10 @@ def make_queue(endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch) -> Iterator[
     endpoint.gate.set()
     for queue in made:
         queue.shutdown(0.1)
+
+
+@pytest.fixture
+def service() -> Iterator[Service]:
+    """A healthy evidence endpoint."""
+    with evidence_service.serving() as running:
+        yield running

@@ -15,6 +15,7 @@ import pytest
 
 from app.discovery.downloads import Download, downloads
 from tests.sdk.endpoint import KEY
+from tests.sdk.evidence_logs import combined
 
 PACKAGE = Path(__file__).resolve().parents[2] / "sdk" / "python"
 SOURCES = sorted((PACKAGE / "src").rglob("*.py"))
@@ -70,10 +71,11 @@ def test_the_wheel_holds_the_protocol_and_needs_nothing(wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
         names = set(archive.namelist())
         metadata = archive.read(f"agent_feedback-{agent_feedback.__version__}.dist-info/METADATA").decode()
-        for name in ("conformance.json", "contract.json", "instructions.json"):
+        for name in ("allowlist.json", "conformance.json", "contract.json", "instructions.json"):
             packed = json.loads(archive.read(f"agent_feedback/protocol/{name}"))
             assert packed == json.loads((PACKAGE.parent / "protocol" / name).read_text())
     assert "agent_feedback/py.typed" in names
+    assert "agent_feedback/evidence/cli.py" in names
     assert not any(name.endswith(".pyc") for name in names)
     assert "Requires-Dist" not in metadata
     assert "Requires-Python: >=3.10" in metadata
@@ -94,4 +96,9 @@ def test_the_wheel_installs_without_a_network_and_works(wheel: Path, tmp_path: P
         timeout=30,
         check=True,
     )
+    log = tmp_path / "access.log"
+    log.write_text(combined())
+    command = [python.parent / "agent-feedback", "evidence", "ship", "--dry-run", log]
+    shipped = subprocess.run(command, env=outside, capture_output=True, text=True, timeout=30, check=True)
+    assert json.loads(shipped.stdout)["events"][0]["agentToken"] == "GPTBot"
     assert json.loads(done.stdout)["submitOutcome"]["url"] == "https://feedback.example.com/api/v2/outcomes"

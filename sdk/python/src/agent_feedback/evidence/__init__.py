@@ -1,0 +1,1 @@
+"""The evidence exporter: what access logs tell of AI agents, without addresses, paths, queries or user agents."""
