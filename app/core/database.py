@@ -193,7 +193,9 @@ class _HotConnection:
         """Run a statement, preparing it if this connection has not seen it."""
         cursor = self._cursor
         if statement.name not in self._prepared:
-            cursor.execute(statement.prepare)
+            # A preparation that was cancelled too late is there all the same.
+            with contextlib.suppress(psycopg2.errors.DuplicatePreparedStatement):
+                cursor.execute(statement.prepare)
             self._prepared.add(statement.name)
         cursor.execute(statement.execute, parameters)
         return cursor.fetchall() if cursor.description else []

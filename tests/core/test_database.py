@@ -70,6 +70,13 @@ def test_a_hot_statement_survives_the_loss_of_its_connection(app: Flask) -> None
     assert after != before
 
 
+def test_a_statement_that_was_prepared_unnoticed_is_run(app: Flask) -> None:
+    ONE.run()
+    unnoticed = HotStatement("test_unnoticed", [], "SELECT 2")
+    database()._hot.connection._cursor.execute(unnoticed.prepare)
+    assert unnoticed.run() == [(2,)]
+
+
 def test_a_statement_that_takes_too_long_is_given_up(app: Flask, settings: Settings) -> None:
     sleeper = HotStatement("test_sleep", [], "SELECT pg_sleep(5)")
     as_deployed = create_app(settings)
