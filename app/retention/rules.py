@@ -95,6 +95,30 @@ SIGN_INS = (
     Ending("sign_in_throttles", "digest", "a counter that is forgotten counts from one again"),
 )
 
+STAYS = {
+    "workspaces": "until it is removed",
+    "users": "until they are removed",
+    "memberships": "until they are removed",
+    "audit_entries": "who changed what is asked years later",
+    "products": "until it is deleted, with everything of it",
+    "environments": "until its product is deleted",
+    "keys": "a revoked key is still known as revoked",
+    "enrichment_fields": "until it is deleted",
+    "consent_subjects": "a refusal that was forgotten would be asked again",
+    "consent_decisions": "the proof of what was decided",
+    "customer_choices": "a refusal that was forgotten would be asked again",
+    "personalization_decisions": "a retry gets the same answer for ever",
+    "personalization_outcomes": "a retry gets the same answer for ever",
+    "customers": "until nobody has named them for the retention and nothing is on record; see `expire_enrichment`",
+    "customer_references": "with their customers",
+    "promotions": "until its job has taken them, within a minute",
+    "day_marks": "until its job has taken them, within a minute",
+    "interaction_days": "counts leave with what they count",
+    "evidence_changes": "until its job has moved them into the day counts, within a minute",
+    "evidence_days": "counts leave with what they count",
+}
+"""Tables without a rule of age, and why."""
+
 ENVIRONMENT_TABLES = (
     "telemetry_inbox",
     "promotions",

@@ -15,7 +15,7 @@ from app.models import METADATA
 from app.products import service as products
 from app.products.rules import Mode
 from app.retention.erasure import erase_product
-from app.retention.rules import ENVIRONMENT_TABLES, PRODUCT_TABLES
+from app.retention.rules import ENRICHMENT, ENVIRONMENT_TABLES, EVIDENCE, FEEDBACK, PRODUCT_TABLES, SIGN_INS, STAYS
 from app.summaries import service as summaries
 from app.telemetry import persistence
 from tests.conversations import ADVERTISING, Talk, item
@@ -107,6 +107,12 @@ def test_an_interrupted_erasure_can_be_begun_again(
     assert erase_product(company.product_id) == 1
     with transaction(), pytest.raises(NotFound):
         products.get_environment(company.environment_id)
+
+
+def test_every_table_leaves_by_a_rule_or_stays_for_a_reason() -> None:
+    leaving = {rule.table for rule in (*FEEDBACK, *ENRICHMENT, *EVIDENCE, *SIGN_INS)}
+    assert leaving | set(STAYS) == set(METADATA.tables)
+    assert not leaving & set(STAYS)
 
 
 def test_no_table_is_forgotten() -> None:
