@@ -73,7 +73,8 @@ def environment(servers: Servers, database_url: str) -> dict[str, str]:
         "AGENT_FEEDBACK_KEY_PEPPER": DEVELOPMENT_PREFIX + secrets.token_urlsafe(32),
         "AGENT_FEEDBACK_SEALING_KEYS": DEVELOPMENT_PREFIX + secrets.token_urlsafe(32),
         "AGENT_FEEDBACK_LOG_LEVEL": "WARNING",
-        "AGENT_FEEDBACK_POOL_SIZE": "60",
+        # With a hot connection for each of fifty threads, still below the hundred that PostgreSQL allows by default.
+        "AGENT_FEEDBACK_POOL_SIZE": "30",
     }
 
 
