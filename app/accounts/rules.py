@@ -15,8 +15,6 @@ SESSION_LIMIT = timedelta(days=30)
 
 SEEN_IS_NOTED_EVERY = timedelta(minutes=1)
 
-LONGEST_WAIT_S = 15 * 60
-
 _EMAIL = re.compile(r"[^\s@]{1,64}@[^\s@.]+(\.[^\s@.]+)+\Z")
 
 
@@ -41,19 +39,20 @@ class Limit:
 
     free: int
     forgotten_after: timedelta
+    longest_wait_s: int
 
     def wait(self, failures: int) -> timedelta:
         """Return the pause after this many failures: none at first, then 2, 4, 8 … seconds."""
         over = max(0, failures - self.free)
         # No number of failures may make a number that no clock can add.
-        return timedelta(seconds=min(2 ** min(over, 30), LONGEST_WAIT_S) if over else 0)
+        return timedelta(seconds=min(2 ** min(over, 30), self.longest_wait_s) if over else 0)
 
 
-PAIR_LIMIT = Limit(5, timedelta(hours=24))
+PAIR_LIMIT = Limit(5, timedelta(hours=24), longest_wait_s=15 * 60)
 """Of one account from one address. There is none of an account from everywhere, which would let anybody lock it."""
 
-ADDRESS_LIMIT = Limit(50, timedelta(hours=1))
-"""Of one address whatever the account; an office behind one address has people who mistype."""
+ADDRESS_LIMIT = Limit(50, timedelta(hours=1), longest_wait_s=8)
+"""Of one address whatever the account; who shares it with a guesser waits for seconds and is not locked out."""
 
 
 def address_prefix(address: str) -> str:

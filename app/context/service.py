@@ -51,7 +51,12 @@ _RETRIEVE = HotStatement(
         ORDER BY k.key, k.created_at DESC, k.id LIMIT {MOST_ITEMS}
     ), stored AS (
         INSERT INTO context_retrievals (product_id, id, environment_id, customer_id, purpose, signal_ids, created_at)
-        SELECT $1, $3, $2, (SELECT id FROM customer), $8, coalesce(array_agg(id), ARRAY[]::uuid[]), $9 FROM items
+        -- Whose interaction it was counts where no reference says it, so that erasing the customer finds this too.
+        SELECT $1, $3, $2, CASE WHEN $4 IS NULL AND $5 IS NULL AND $6 IS NULL
+               THEN (SELECT customer_id FROM enrichment_requests WHERE environment_id = $2 AND interaction_id = $7)
+               ELSE (SELECT id FROM customer) END,
+               $8, coalesce(array_agg(id), ARRAY[]::uuid[]), $9 FROM items
+        ON CONFLICT (product_id, id) DO NOTHING
     )
     SELECT * FROM items
     """,

@@ -240,10 +240,14 @@ def _refer(
 def _locked(product_id: uuid.UUID, customer_id: uuid.UUID) -> uuid.UUID:
     if not lock(product_id, customer_id):
         raise _Overtaken
+    _note_seen(product_id, customer_id)
+    return customer_id
+
+
+def _note_seen(product_id: uuid.UUID, customer_id: uuid.UUID) -> None:
     now = clock.now()
     values = {"product_id": product_id, "customer_id": customer_id, "now": now, "before": now - SEEN_IS_NOTED_EVERY}
     session().execute(_NOTE_SEEN, values)
-    return customer_id
 
 
 def _link(product_id: uuid.UUID, customer_id: uuid.UUID, into: uuid.UUID) -> None:
@@ -252,6 +256,7 @@ def _link(product_id: uuid.UUID, customer_id: uuid.UUID, into: uuid.UUID) -> Non
     found = session().execute(_LOCK, {"product_id": product_id, "ids": [customer_id, into]}).all()
     if len(found) < len({customer_id, into}):
         raise _Overtaken
+    _note_seen(product_id, into)
     session().execute(_MERGE_CHOICES, values)
     session().execute(_REPOINT, values)
     where = "WHERE product_id = :product_id AND customer_id = :customer_id"

@@ -1,5 +1,6 @@
 """The user's explicit choice about one purpose."""
 
+from app.core import clock
 from app.core.database import session
 from app.core.errors import Problem, Unauthorized, Unprocessable
 from app.customers import service as customers
@@ -42,6 +43,10 @@ def inspect(environment: CallingEnvironment, opened: OpenRequest) -> RequestView
 
 
 def _approve(request: EnrichmentRequest) -> None:
+    if request.approved_at is not None and request.state == State.DECLINED:
+        # A yes that comes again, perhaps delayed, says nothing about a no that came after it.
+        return
+    request.approved_at = clock.now()
     if request.customer_id is not None:
         customers.choose(request.product_id, request.customer_id, request.purpose, APPROVED)
     state = state_after(State(request.state), APPROVED)

@@ -83,6 +83,8 @@ class EnrichmentRequest(Base):
     observation: Mapped[dict[str, str] | None] = mapped_column(JSONB(none_as_null=True))
     created_at: Mapped[datetime] = mapped_column(DateTime(timezone=True))
     expires_at: Mapped[datetime] = mapped_column(DateTime(timezone=True))
+    approved_at: Mapped[datetime | None] = mapped_column(DateTime(timezone=True))
+    """When its handle said yes, which it can do once: a later no is lifted by a newer handle only."""
     answered_as: Mapped[str | None] = mapped_column(Text)
     answer_fingerprint: Mapped[bytes | None] = mapped_column(LargeBinary)
     receipt: Mapped[list[dict[str, Any]] | None] = mapped_column(JSONB(none_as_null=True))
@@ -110,6 +112,7 @@ class Signal(Base):
         Index("ix_signals_customer", "product_id", "customer_id", "purpose"),
         Index("ix_signals_interaction", "environment_id", "interaction_id"),
         Index("ix_signals_expires", "environment_id", "expires_at"),
+        Index("ix_signals_created", "environment_id", "created_at"),
     )
 
     product_id: Mapped[uuid.UUID] = mapped_column(primary_key=True)

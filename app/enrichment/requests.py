@@ -96,7 +96,7 @@ def choose_entries(in_force: Catalog, asked: NewRequest) -> list[Entry]:
         if code:
             problems.append(Problem(f"/fieldKeys/{index}", code, _OBJECTIONS[code]))
     if problems:
-        raise Unprocessable(problems=problems)
+        raise Unprocessable(code=problems[0].code, problems=problems)
     return [known[key] for key in sorted(asked.field_keys)]
 
 

@@ -38,6 +38,24 @@ _NARROW = text("""
 """)
 
 
+# What was remembered before is history now; it lasts as long as the request that told it.
+_SUPERSEDE = text("""
+    UPDATE signals s SET remembered = false, expires_at = least(s.expires_at, coalesce((
+        SELECT r.expires_at FROM enrichment_requests r
+        WHERE r.environment_id = s.environment_id AND r.interaction_id = s.interaction_id), :now))
+    WHERE product_id = :product_id AND customer_id = :customer_id AND purpose = :purpose AND remembered
+      AND key = ANY(:keys)
+""")
+
+
+def supersede(request: EnrichmentRequest, keys: list[str]) -> None:
+    """Let what a customer tells to be remembered take the place of what was, so that one signal a key is."""
+    if not keys:
+        return
+    values = {"product_id": request.product_id, "customer_id": request.customer_id, "purpose": request.purpose}
+    session().execute(_SUPERSEDE, {**values, "keys": keys, "now": clock.now()})
+
+
 def revoke(product_id: uuid.UUID, customer_id: uuid.UUID, purpose: str) -> None:
     """Remove a customer's signals of a purpose for good, and close what is still asking."""
     values = {"product_id": product_id, "customer_id": customer_id, "purpose": purpose, "now": clock.now()}

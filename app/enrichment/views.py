@@ -9,6 +9,7 @@ from flask import current_app
 
 from app.core import protocol
 from app.customers.rules import CHOICES, Level
+from app.enrichment.catalog import PRODUCT_VERSION, fingerprint
 from app.enrichment.models import EnrichmentRequest
 from app.enrichment.rules import MOST_ITEMS, PROVENANCES, STATUSES, State
 from app.enrichment.schemas import NewRequest
@@ -55,9 +56,16 @@ class ChosenView:
     submit: dict[str, Any] | None
 
 
+def _texts(request: EnrichmentRequest) -> dict[str, str]:
+    """Return what the agent is told; where an answer is welcome, it hears what it would be for."""
+    is_welcome = request.state == State.ANSWER_READY
+    texts: dict[str, str] = _TEXTS[request.state][request.purpose] if is_welcome else _TEXTS[request.state]
+    return texts
+
+
 def show(request: EnrichmentRequest, product_name: str, retention_days: int) -> RequestView:
     """Show a request in its current state."""
-    texts = _TEXTS[request.state]
+    texts = _texts(request)
     return RequestView(
         request_id=request.id,
         interaction_id=request.interaction_id,
@@ -87,7 +95,7 @@ def show_nothing(environment: CallingEnvironment, asked: NewRequest, level: Leve
         stage_instruction=texts["stage"],
         answer_instruction=texts["answer"],
         expires_at=None,
-        constraints={"handlerOwner": environment.product_name, "purpose": asked.purpose, "allowedFields": []},
+        constraints=_constraints_of_nothing(environment, asked),
         consent=None,
         submit=None,
     )
@@ -95,7 +103,7 @@ def show_nothing(environment: CallingEnvironment, asked: NewRequest, level: Leve
 
 def show_chosen(request: EnrichmentRequest, *, changed: bool) -> ChosenView:
     """Show what stands after a choice."""
-    texts = _TEXTS[request.state]
+    texts = _texts(request)
     return ChosenView(request.id, State(request.state), changed, texts["stage"], texts["answer"], submit(request))
 
 
@@ -139,5 +147,20 @@ def _constraints(request: EnrichmentRequest, product_name: str, retention_days: 
             "rememberSelected": request.remember,
             "rememberedMaxDays": retention_days,
             "unrememberedExpiresAt": request.expires_at,
+        },
+    }
+
+
+def _constraints_of_nothing(environment: CallingEnvironment, asked: NewRequest) -> dict[str, Any]:
+    return {
+        "handlerOwner": environment.product_name,
+        "purpose": asked.purpose,
+        "catalog": {"version": PRODUCT_VERSION, "hash": fingerprint([])},
+        "allowedFields": [],
+        "retention": {
+            "rememberAllowed": False,
+            "rememberSelected": False,
+            "rememberedMaxDays": 0,
+            "unrememberedExpiresAt": None,
         },
     }

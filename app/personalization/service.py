@@ -12,11 +12,14 @@ from app.context.models import ContextRetrieval
 from app.core import clock
 from app.core.database import session
 from app.core.errors import Conflict, NotFound, Problem, Unprocessable
+from app.customers import service as customers
 from app.personalization.models import PersonalizationDecision, PersonalizationOutcome
 from app.personalization.schemas import NewDecision, NewOutcome
 from app.products.known_keys import CallingEnvironment
 
 Stored = TypeVar("Stored")
+
+MOST_TRIES = 5
 
 
 class UnknownRetrieval(NotFound):
@@ -112,9 +115,7 @@ def record_outcome(environment: CallingEnvironment, told: NewOutcome) -> Outcome
 def _add_decision(
     environment: CallingEnvironment, made: NewDecision, retrieval_id: uuid.UUID, signal_ids: list[uuid.UUID]
 ) -> PersonalizationDecision:
-    retrieval = session().get(ContextRetrieval, (environment.product_id, retrieval_id))
-    if retrieval is None:
-        raise UnknownRetrieval
+    retrieval = _lock_retrieval(environment, retrieval_id)
     _check_signals(made.signal_ids, retrieval)
     stored = insert(PersonalizationDecision).values(
         product_id=environment.product_id,
@@ -129,6 +130,23 @@ def _add_decision(
     )
     session().execute(stored.on_conflict_do_nothing())
     return _found(_find_decision(environment, made.external_decision_id))
+
+
+def _lock_retrieval(environment: CallingEnvironment, retrieval_id: uuid.UUID) -> ContextRetrieval:
+    """Return a retrieval whose customer is locked, so that nobody links or erases the customer meanwhile."""
+    identity = (environment.product_id, retrieval_id)
+    for _ in range(MOST_TRIES):
+        found = session().get(ContextRetrieval, identity, populate_existing=True)
+        if found is None or found.customer_id is None:
+            break
+        customer_id = found.customer_id
+        if customers.lock(environment.product_id, customer_id):
+            found = session().get(ContextRetrieval, identity, populate_existing=True)
+            if found is not None and found.customer_id == customer_id:
+                return found
+    if found is None or found.customer_id is not None:
+        raise UnknownRetrieval
+    return found
 
 
 def _check_signals(signal_ids: list[str], retrieval: ContextRetrieval) -> None:

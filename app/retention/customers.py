@@ -4,7 +4,7 @@ import uuid
 from collections.abc import Iterator
 from typing import Any
 
-from sqlalchemy import ColumnElement, CursorResult, Delete, delete, select
+from sqlalchemy import ColumnElement, CursorResult, Delete, delete, select, text
 
 from app.accounts.service import COMMAND_LINE, record_deed
 from app.core.database import Base, session
@@ -17,6 +17,14 @@ from app.products.known_keys import known_keys
 from app.products.models import Product
 
 BITE = 500
+MOST_TRIES = 5
+
+# An interaction has asked, whoever it was for.
+_CLOSE_REQUESTS = text("""
+    INSERT INTO closed_requests (environment_id, interaction_id, closed_at)
+    SELECT environment_id, interaction_id, expires_at FROM enrichment_requests
+    WHERE product_id = :product_id AND customer_id = :customer_id ON CONFLICT DO NOTHING
+""")
 
 NOT_EXPORTED = {"digest", "scope", "fingerprint", "answer_fingerprint", "key_id"}
 """Digests that stand for references, and what belongs to the company rather than to its customer."""
@@ -35,9 +43,10 @@ def digest(product_id: uuid.UUID, account: str | None, user: str | None, anonymo
     return digest_references(known_keys().pepper, product_id, account, user, anonymous)
 
 
-def export(product_id: uuid.UUID, references: References) -> Iterator[dict[str, Any]]:
+def export(product_id: uuid.UUID, references: References, actor: str = COMMAND_LINE) -> Iterator[dict[str, Any]]:
     """Yield every row that is kept of a customer, with the name of its table."""
     customer_id = _get(product_id, references)
+    _record(product_id, actor, "customer.exported", customer_id)
     for table in (*_OWN, *customers.tables_of_customers()):
         column = table.c.id if table.name == Customer.__tablename__ else table.c.customer_id
         wanted = select(*(c for c in table.columns if c.name not in NOT_EXPORTED))
@@ -59,8 +68,8 @@ def erase(
     A recorded no stays with the digests that it is found by, unless it is to be forgotten too: somebody who was
     erased would be asked again.
     """
-    customer_id = _get(product_id, references)
-    customers.lock(product_id, customer_id)
+    customer_id = _lock(product_id, references)
+    session().execute(_CLOSE_REQUESTS, {"product_id": product_id, "customer_id": customer_id})
     removed = _rows(delete(PersonalizationOutcome).where(*_outcomes_of(product_id, customer_id)))
     for table in customers.tables_of_customers():
         removed += _rows(delete(table).where(table.c.product_id == product_id, table.c.customer_id == customer_id))
@@ -76,10 +85,22 @@ def erase(
             )
         )
         removed += _rows(delete(Customer).where(Customer.product_id == product_id, Customer.id == customer_id))
-    product = session().get_one(Product, product_id)
-    details = {"product": str(product_id), "rows": removed, "keepsRefusal": keeps_refusal}
-    record_deed(product.workspace_id, actor, "customer.erased", str(customer_id), **details)
+    _record(product_id, actor, "customer.erased", customer_id, rows=removed, keepsRefusal=keeps_refusal)
     return removed
+
+
+def _record(product_id: uuid.UUID, actor: str, deed: str, customer_id: uuid.UUID, **details: Any) -> None:
+    product = session().get_one(Product, product_id)
+    record_deed(product.workspace_id, actor, deed, str(customer_id), product=str(product_id), **details)
+
+
+def _lock(product_id: uuid.UUID, references: References) -> uuid.UUID:
+    """Lock the customer that references name, who may become part of another one meanwhile."""
+    for _ in range(MOST_TRIES):
+        customer_id = _get(product_id, references)
+        if customers.lock(product_id, customer_id):
+            return customer_id
+    raise UnknownCustomer
 
 
 def _get(product_id: uuid.UUID, references: References) -> uuid.UUID:

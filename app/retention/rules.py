@@ -58,6 +58,7 @@ FEEDBACK = (
 
 ENRICHMENT = (
     Rule("signals", ("product_id", "id"), "expires_at", "nobody sees it any more", is_own_end=True),
+    Rule("signals", ("product_id", "id"), "created_at", "a retention that was shortened counts for what is there"),
     Rule(
         "enrichment_requests",
         ("interaction_id",),
@@ -109,7 +110,7 @@ STAYS = {
     "customer_choices": "a refusal that was forgotten would be asked again",
     "personalization_decisions": "a retry gets the same answer for ever",
     "personalization_outcomes": "a retry gets the same answer for ever",
-    "customers": "until nobody has named them for the retention and nothing is on record; see `expire_enrichment`",
+    "customers": "until nobody has named them for the retention and no refusal is on record; see `expire_feedback`",
     "customer_references": "with their customers",
     "promotions": "until its job has taken them, within a minute",
     "day_marks": "until its job has taken them, within a minute",

@@ -6,6 +6,7 @@ import uuid
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from itertools import chain
 
 from sqlalchemy import TextClause, func, select, text
 from sqlalchemy.orm import Mapped
@@ -23,11 +24,15 @@ _LOCK = text("SELECT pg_try_advisory_xact_lock(hashtext('retention'), hashtext(:
 _FORGET_CUSTOMERS = text("""
     WITH idle AS (
         SELECT id FROM customers c WHERE product_id = :product_id AND last_seen_at < :before
-          AND NOT EXISTS (SELECT FROM customer_choices o WHERE o.product_id = c.product_id AND o.customer_id = c.id)
+          AND NOT EXISTS (SELECT FROM customer_choices o WHERE o.product_id = c.product_id AND o.customer_id = c.id
+                          AND o.decision = 'declined')
           AND NOT EXISTS (SELECT FROM signals s WHERE s.product_id = c.product_id AND s.customer_id = c.id)
+          AND NOT EXISTS (SELECT FROM enrichment_requests r WHERE r.product_id = c.product_id AND r.customer_id = c.id)
         LIMIT :bite FOR UPDATE SKIP LOCKED
     ), unnamed AS (
         DELETE FROM customer_references WHERE product_id = :product_id AND customer_id IN (SELECT id FROM idle)
+    ), unsaid AS (
+        DELETE FROM customer_choices WHERE product_id = :product_id AND customer_id IN (SELECT id FROM idle)
     ), gone AS (
         DELETE FROM customers WHERE product_id = :product_id AND id IN (SELECT id FROM idle) RETURNING 1
     )
@@ -44,8 +49,8 @@ class Purge:
 
 
 def expire_feedback(budget_s: float = BUDGET_S) -> Purge:
-    """Remove interactions, reviews, reports and sessions past the retention of their environment."""
-    return _run(_bites(FEEDBACK), budget_s)
+    """Remove what is past the retention of its environment, and customers whom nobody names any more."""
+    return _run(chain(_bites(FEEDBACK), _bites_of_customers()), budget_s)
 
 
 def expire_evidence(budget_s: float = BUDGET_S) -> Purge:
@@ -54,8 +59,8 @@ def expire_evidence(budget_s: float = BUDGET_S) -> Purge:
 
 
 def expire_enrichment(budget_s: float = BUDGET_S) -> Purge:
-    """Remove signals and requests past their end, retrievals past retention, and customers nobody names any more."""
-    return _run(_bites_of_enrichment(), budget_s)
+    """Remove signals and requests past their end or retention, and retrievals past their retention."""
+    return _run(_bites(ENRICHMENT), budget_s)
 
 
 def _run(bites: Iterator[int], budget_s: float) -> Purge:
@@ -81,13 +86,13 @@ def _bites(rules: Sequence[Rule], retention: Mapped[int] = Environment.retention
                 yield gone
 
 
-def _bites_of_enrichment() -> Iterator[int]:
-    yield from _bites(ENRICHMENT)
+def _bites_of_customers() -> Iterator[int]:
     with transaction():
         longest = select(Environment.product_id, func.max(Environment.retention_days)).group_by(Environment.product_id)
         products = session().execute(longest).all()
     for product_id, days in products:
-        while (gone := _forget_customers(product_id, clock.now() - timedelta(days=days))) > 0:
+        # To the day is when somebody was seen.
+        while (gone := _forget_customers(product_id, clock.now() - timedelta(days=days + 1))) > 0:
             yield gone
 
 
@@ -112,10 +117,11 @@ def _delete(rule: Rule) -> TextClause:
     key = ", ".join(rule.key)
     left = f", left_behind AS ({rule.leaves})" if rule.leaves else ""
     return text(f"""
-        WITH gone AS (
-            DELETE FROM {rule.table} WHERE environment_id = :environment_id AND ({key}) IN (
-                SELECT {key} FROM {rule.table}
-                WHERE environment_id = :environment_id AND {rule.clock} < :before ORDER BY {rule.clock} LIMIT :bite)
+        WITH due AS MATERIALIZED (
+            SELECT {key} FROM {rule.table} WHERE environment_id = :environment_id AND {rule.clock} < :before
+            ORDER BY {rule.clock} LIMIT :bite FOR UPDATE SKIP LOCKED
+        ), gone AS (
+            DELETE FROM {rule.table} WHERE environment_id = :environment_id AND ({key}) IN (SELECT {key} FROM due)
             RETURNING *, {rule.clock} AS at
         ){left}
         SELECT count(*) FROM gone
@@ -137,11 +143,11 @@ def _bite_of_ended(rule: Ending) -> int:
     """Remove one bite; rows that somebody is using right now are left for the next run."""
     with transaction():
         ended = text(f"""
-            WITH gone AS (
-                DELETE FROM {rule.table} WHERE {rule.key} IN (
-                    SELECT {rule.key} FROM {rule.table}
-                    WHERE expires_at <= :now ORDER BY expires_at LIMIT :bite FOR UPDATE SKIP LOCKED)
-                RETURNING 1
+            WITH due AS MATERIALIZED (
+                SELECT {rule.key} FROM {rule.table} WHERE expires_at <= :now
+                ORDER BY expires_at LIMIT :bite FOR UPDATE SKIP LOCKED
+            ), gone AS (
+                DELETE FROM {rule.table} WHERE {rule.key} IN (SELECT {rule.key} FROM due) RETURNING 1
             )
             SELECT count(*) FROM gone
         """)

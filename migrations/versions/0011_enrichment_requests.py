@@ -37,6 +37,7 @@ def upgrade() -> None:
             observation jsonb,
             created_at timestamptz NOT NULL,
             expires_at timestamptz NOT NULL,
+            approved_at timestamptz,
             answered_as text CONSTRAINT ck_enrichment_requests_answered_as
                 CHECK (answered_as IN ('answered', 'declined', 'no_relevant_context')),
             answer_fingerprint bytea,

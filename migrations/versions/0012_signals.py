@@ -32,4 +32,5 @@ def upgrade() -> None:
         CREATE INDEX ix_signals_customer ON signals (product_id, customer_id, purpose);
         CREATE INDEX ix_signals_interaction ON signals (environment_id, interaction_id);
         CREATE INDEX ix_signals_expires ON signals (environment_id, expires_at);
+        CREATE INDEX ix_signals_created ON signals (environment_id, created_at);
     """)

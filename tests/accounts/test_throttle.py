@@ -21,7 +21,7 @@ from tests.factories import Company, sign_in
 ATTACKER, OWNER = "203.0.113.66", "198.51.100.7"
 
 
-SMALL = Limit(12, ADDRESS_LIMIT.forgotten_after)
+SMALL = Limit(12, ADDRESS_LIMIT.forgotten_after, ADDRESS_LIMIT.longest_wait_s)
 """A limit of addresses that is reached sooner; every guess costs what it should cost."""
 
 

@@ -18,7 +18,7 @@ from app.enrichment.models import Signal
 from app.products import service as products
 from app.products.rules import KeyKind
 from tests.conversations import ADVERTISING, PERSONALIZATION, Clock, Talk, item
-from tests.factories import found_company
+from tests.factories import bearer, found_company
 
 
 def tell(talk: Talk, *items: dict[str, Any], **details: Any) -> Any:
@@ -147,8 +147,12 @@ def test_another_product_or_environment_sees_nothing_of_an_interaction(client: F
 
 def test_a_context_is_bounded(talk: Talk, clock: Clock) -> None:
     for start in range(0, MOST_ITEMS + 8, 8):
+        # A product has fewer questions than this at any time, but may have had more.
         keys = [f"trip.k{number:03d}" for number in range(start, start + 8)]
         for key in keys:
-            talk.put_field(key)
+            assert talk.put_field(key).status_code == 200
         tell(talk, *(item(key, "slow", remember=True) for key in keys), fieldKeys=keys)
+        for key in keys:
+            headers = bearer(talk.company.company_key)
+            assert talk.client.delete(f"/api/v2/enrichment/fields/{key}", headers=headers).status_code == 200
     assert len(talk.known(userRef="u1")) == MOST_ITEMS

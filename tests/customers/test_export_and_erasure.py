@@ -118,6 +118,30 @@ def test_a_refusal_survives_erasure_unless_it_is_to_be_forgotten(app: Flask, tal
     assert talk.ask(userRef=REFERENCES["userRef"]).json["state"] == "answer_ready"
 
 
+def test_what_was_retrieved_by_interaction_is_the_customer_s_too(app: Flask, talk: Talk) -> None:
+    asked = talk.ask(userRef=REFERENCES["userRef"]).json
+    talk.answer(asked, item())
+    found = talk.retrieve(interactionId=asked["interactionId"]).json
+    made = {"externalDecisionId": "d1", "contextRetrievalId": found["retrievalId"], "signalIds": []}
+    talk.post("/personalization/decisions", made)
+    tables = [json.loads(line)["table"] for line in command(app, talk, "export").output.splitlines()]
+    assert {"context_retrievals", "personalization_decisions"} <= set(tables)
+
+
+def test_an_interaction_of_somebody_erased_asks_no_more(app: Flask, talk: Talk) -> None:
+    asked = talk.ask(userRef=REFERENCES["userRef"]).json
+    command(app, talk, "erase", "--yes")
+    again = talk.ask(userRef=REFERENCES["userRef"], interactionId=asked["interactionId"])
+    assert again.json["code"] == "request_expired"
+
+
+def test_exporting_is_on_record(app: Flask, talk: Talk) -> None:
+    live(talk)
+    command(app, talk, "export")
+    with transaction():
+        assert session().scalars(select(AuditEntry.deed).where(AuditEntry.deed == "customer.exported")).all()
+
+
 def test_erasing_asks_first(app: Flask, talk: Talk) -> None:
     live(talk)
     assert command(app, talk, "erase").exit_code != 0

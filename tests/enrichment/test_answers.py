@@ -226,6 +226,36 @@ def test_a_no_counts_at_once_and_everywhere_until_a_yes(talk: Talk, how: str) ->
     assert talk.ask(userRef="u1").json["state"] == "answer_ready"
 
 
+def test_a_delayed_yes_does_not_lift_a_newer_no(talk: Talk) -> None:
+    first, second = talk.ask(userRef="u1").json, talk.ask(userRef="u1").json
+    assert talk.choose(first, "approved").json["state"] == "answer_ready"
+    talk.choose(second, "declined")
+    again = talk.choose(first, "approved").json
+    assert (again["state"], again["changed"], again["submit"]) == ("declined", False, None)
+    later = talk.ask(userRef="u1").json
+    assert later["state"] == "declined"
+    assert talk.choose(later, "approved").json["state"] == "answer_ready"
+
+
+def test_what_is_told_anew_takes_the_place_of_what_was_remembered(talk: Talk, clock: Clock) -> None:
+    first = talk.ask(userRef="u1").json
+    talk.answer(first, item(remember=True), item("content.format", "audio", remember=True))
+    clock.advance(minutes=1)
+    ends_at = clock.now + timedelta(minutes=10)
+    talk.answer(talk.ask(userRef="u1").json, item(value="social", remember=True, expiresAt=ends_at.isoformat()))
+    assert talk.known(userRef="u1") == {"travel.stay_style": "social", "content.format": "audio"}
+    assert talk.known(interactionId=first["interactionId"])["travel.stay_style"] == "quiet_boutique"
+    clock.now = ends_at
+    assert talk.known(userRef="u1") == {"content.format": "audio"}
+
+
+def test_what_is_for_advertising_says_so(talk: Talk) -> None:
+    personal, advertising = talk.ask().json, talk.ask(purpose=ADVERTISING).json
+    assert "advertising" not in personal["stageInstruction"] + personal["answerInstruction"]
+    assert "advertising" in advertising["stageInstruction"]
+    assert "clearly agreed" in advertising["stageInstruction"]
+
+
 def test_a_no_of_nobody_in_particular_counts_for_this_use(talk: Talk) -> None:
     asked, other = talk.ask().json, talk.ask().json
     talk.answer(asked, item())

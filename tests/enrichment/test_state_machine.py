@@ -63,6 +63,7 @@ class Asked:
     ends_at: Any
     state: str = "answer_ready"
     answer: tuple[str, bool] | None = None
+    has_approved: bool = False
 
 
 class Conversation(RuleBasedStateMachine):
@@ -123,6 +124,8 @@ class Conversation(RuleBasedStateMachine):
             now = self.clock.now
             ends_at = now + timedelta(days=90) if remember else asked.ends_at
             interaction_id = asked.body["interactionId"]
+            if remember:
+                self._supersede(asked)
             asked.person.told.append(Told(asked.purpose, value, interaction_id, remember, ends_at))
             self.clock.advance(seconds=1)
 
@@ -148,9 +151,7 @@ class Conversation(RuleBasedStateMachine):
         if decision == "declined":
             self._decline(asked)
         else:
-            asked.person.choices[asked.purpose] = "approved"
-            if asked.state == "declined":
-                asked.state, asked.answer = "answer_ready", None
+            self._approve(asked)
         assert (chosen.json["state"], chosen.json["changed"]) == (asked.state, asked.state != before)
 
     @rule(minutes=st.sampled_from([1, 70]), sweeps=st.booleans())
@@ -232,6 +233,12 @@ class Conversation(RuleBasedStateMachine):
         self.asked.append(asked)
         return asked
 
+    def _supersede(self, asked: Asked) -> None:
+        ends = {other.body["interactionId"]: other.ends_at for other in self.asked}
+        for told in asked.person.told:
+            if told.is_remembered and told.purpose == asked.purpose:
+                told.is_remembered, told.ends_at = False, ends[told.interaction_id]
+
     def _decline(self, asked: Asked) -> None:
         person = asked.person
         person.choices[asked.purpose] = "declined"
@@ -240,6 +247,14 @@ class Conversation(RuleBasedStateMachine):
         else:
             person.told.clear()
             asked.state, asked.answer = "declined", None
+
+    def _approve(self, asked: Asked) -> None:
+        if asked.state == "declined" and asked.has_approved:
+            return
+        asked.has_approved = True
+        asked.person.choices[asked.purpose] = "approved"
+        if asked.state == "declined":
+            asked.state, asked.answer = "answer_ready", None
 
     def _revoke(self, person: Person, purpose: str) -> None:
         person.told[:] = [one for one in person.told if one.purpose != purpose]

@@ -11,6 +11,7 @@ from app.context.models import ContextRetrieval
 from app.core.database import session, transaction
 from app.customers.models import Customer, CustomerChoice, CustomerReference
 from app.enrichment.models import ClosedRequest, EnrichmentRequest, Signal
+from app.products import service as products
 from app.retention import service
 from tests.conversations import Clock, Talk, item
 
@@ -26,6 +27,32 @@ def converse(talk: Talk) -> None:
     talk.retrieve(userRef="u1")
 
 
+def test_a_shorter_retention_counts_for_what_is_there(talk: Talk, clock: Clock) -> None:
+    converse(talk)
+    clock.advance(days=8)
+    with transaction():
+        products.set_environment(talk.company.environment_id, retention_days=7)
+    service.expire_enrichment()
+    assert count(Signal) == 0
+
+
+def test_somebody_with_an_open_request_stays(talk: Talk, clock: Clock) -> None:
+    talk.ask(userRef="u1")
+    talk.ask(anonymousRef="n1")
+    clock.advance(days=95)
+    asked = talk.ask(userRef="u1", anonymousRef="n1").json
+    service.expire_feedback()
+    assert talk.answer(asked, item(remember=True)).status_code == 200
+
+
+def test_a_yes_keeps_nobody(talk: Talk, clock: Clock) -> None:
+    talk.choose(talk.ask(userRef="u1").json, "approved")
+    clock.advance(days=92)
+    service.expire_enrichment()
+    service.expire_feedback()
+    assert (count(Customer), count(CustomerChoice)) == (0, 0)
+
+
 def test_each_leaves_at_its_own_time(talk: Talk, clock: Clock) -> None:
     converse(talk)
     began = clock.now
@@ -33,14 +60,15 @@ def test_each_leaves_at_its_own_time(talk: Talk, clock: Clock) -> None:
         (timedelta(hours=1, minutes=59), 2, 1, 1, 1),
         (timedelta(hours=2, seconds=1), 1, 0, 1, 1),
         (timedelta(days=89, hours=23), 1, 0, 1, 1),
-        (timedelta(days=90, seconds=1), 0, 0, 0, 0),
+        (timedelta(days=90, seconds=1), 0, 0, 0, 1),
+        (timedelta(days=91, seconds=1), 0, 0, 0, 0),
     ):
         clock.now = began + age
         assert service.expire_enrichment().is_complete
+        assert service.expire_feedback().is_complete
         counted = count(Signal), count(EnrichmentRequest), count(ContextRetrieval), count(Customer)
         assert counted == (signals, requests, retrievals, customers), age
     assert count(CustomerReference) == 0
-    assert count(ClosedRequest) == 1
     clock.now = began + timedelta(days=91)
     service.expire_feedback()
     assert count(ClosedRequest) == 0
@@ -52,7 +80,7 @@ def test_somebody_who_chose_or_came_back_stays(talk: Talk, clock: Clock) -> None
     clock.advance(days=89)
     talk.ask(userRef="u2")
     clock.advance(days=89)
-    service.expire_enrichment()
+    service.expire_feedback()
     assert (count(Customer), count(CustomerChoice)) == (2, 1)
     assert talk.ask(userRef="u1").json["state"] == "declined"
 

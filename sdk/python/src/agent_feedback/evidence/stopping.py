@@ -21,6 +21,9 @@ class Stop:
 
     def listen(self) -> None:
         """Take the signals."""
+        # Written to by the interpreter itself: our own handler would run too late for a sleep that is just beginning.
+        os.set_blocking(self._wake, False)
+        signal.set_wakeup_fd(self._wake, warn_on_full_buffer=False)
         for number in SIGNALS:
             signal.signal(number, self._note)
 
@@ -32,12 +35,10 @@ class Stop:
     def wait(self, seconds: float) -> None:
         """Sleep, or raise `Stopped` as soon as there is a signal."""
         self.check()
-        # A pipe, since nothing with a lock may be touched where a signal is noted.
         select.select([self._woken], [], [], seconds)
         self.check()
 
     def _note(self, number: int, frame: FrameType | None) -> None:
         self.signal = number
-        os.write(self._wake, b"!")
         for each in SIGNALS:
             signal.signal(each, signal.SIG_DFL)
