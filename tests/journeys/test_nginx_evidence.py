@@ -1,6 +1,7 @@
 """From real requests to a real nginx, through the exporter, to the counts of who is signed in."""
 
 import json
+import re
 import signal
 import subprocess
 from collections import Counter
@@ -10,9 +11,10 @@ from pathlib import Path
 import pytest
 import requests
 
+from tests.conftest import ROOT
 from tests.journeys.exporting import LISTS, SOURCE_ID, Owner
 from tests.journeys.nginx import running_nginx
-from tests.journeys.stack import Stack, wait_until
+from tests.journeys.stack import BIN, Stack, wait_until
 from tests.journeys.visited import PAGES, SECRET_PAGE, SECRET_QUERY, Site, crowd, few
 from tests.journeys.visitors import AGENTS, ASSISTANTS, ELSEWHERE, GOOGLEBOT, OPENAI, RANGES
 
@@ -121,6 +123,30 @@ def test_a_follower_goes_on_across_a_rotation(site: Site, owner: Owner) -> None:
         0,
         f"{site.events} events, {site.events} sent, {site.events} accepted",
     )
+
+
+def test_the_documented_line_of_cron_needs_nothing_that_cron_has_not(site: Site, owner: Owner) -> None:
+    line = re.search(r"^```cron\n(.+)\n```", (ROOT / "docs" / "exporter.md").read_text(), re.MULTILINE)
+    assert line
+    command = line[1].split(" ", 6)[6].partition(" 2>&1 |")[0]
+    variables = owner.folder / "agent-feedback.env"
+    names = ("AGENT_FEEDBACK_URL", "AGENT_FEEDBACK_COMPANY_KEY")
+    variables.write_text("".join(f"export {name}={owner.environ[name]}\n" for name in names))
+    owner.checkpoint.parent.mkdir()
+    here = {
+        "/etc/agent-feedback.env": variables,
+        "/opt/agent-feedback/bin": BIN,
+        "/var/lib/agent-feedback": owner.checkpoint.parent,
+        "/var/log/nginx": site.nginx.folder,
+    }
+    for documented, path in here.items():
+        assert documented in command
+        command = command.replace(documented, str(path))
+    site.receive(few(4))
+    bare = {"HOME": "/dev/null", "PATH": "/usr/bin:/bin", "SHELL": "/bin/sh"}
+    done = subprocess.run(["/bin/sh", "-c", command], env=bare, capture_output=True, text=True, timeout=60, check=False)
+    assert done.stderr.endswith(f"{site.events} sent, {site.events} accepted\n")
+    assert owner.counts() == site.counts()
 
 
 def test_a_dry_run_sends_nothing(site: Site, owner: Owner) -> None:
