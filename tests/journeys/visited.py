@@ -96,8 +96,10 @@ def crowd() -> Iterator[Visit]:
         yield Visit(NO_AGENTS[place], referrer, page=page, assistant=assistant)
         user_agent, *agent = AGENTS[place]
         yield Visit(user_agent, referrer, page=page, agent=(agent[0], agent[1]), assistant=assistant)
-    yield from (Visit(user_agent, address=OPENAI) for user_agent in NO_AGENTS)
-    yield from (Visit(referrer=referrer) for referrer in NO_ASSISTANTS)
+    # What is asked for may name what the visitor does not.
+    for page in ("/", "/?about=GPTBot,chatgpt.com,claude.ai"):
+        yield from (Visit(user_agent, page=page, address=OPENAI) for user_agent in NO_AGENTS)
+        yield from (Visit(referrer=referrer, page=page) for referrer in NO_ASSISTANTS)
     yield from (Visit(page=page) for page in ("/GPTBot/1.2", "/?utm_source=https://chatgpt.com/", "/(GPTBot;)"))
     yield Visit(method="DELETE", user_agent=AGENTS[0][0])
 
