@@ -85,6 +85,13 @@ def test_evidence_does_what_it_says(stack: Stack) -> None:
     ask(stack, "/evidence/http-requests/batches", REFUSES_BAD_BODIES, stack.company.company_key)
 
 
+def test_the_summary_of_evidence_does_what_it_says(stack: Stack) -> None:
+    given = {"email": stack.company.email, "password": stack.company.password}
+    opened = requests.post(f"{stack.url}/api/session", json=given, timeout=30).cookies
+    cookie = ("--header", f"Cookie: agent_feedback_session={opened['agent_feedback_session']}")
+    ask(stack, "/evidence/http-requests/summary$", REFUSES_BAD_BODIES, None, *cookie)
+
+
 def test_what_is_open_to_all_does_what_it_says(stack: Stack) -> None:
     ask(stack, "^/(sdk|healthz|readyz|.well-known)", REFUSES_BAD_BODIES, None)
 

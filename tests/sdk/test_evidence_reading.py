@@ -133,6 +133,15 @@ def test_two_short_logs_that_begin_alike_are_two(tmp_path: Path) -> None:
     assert known(checkpoint, one) is not known(checkpoint, two)
 
 
+def test_a_short_log_is_the_same_one_when_all_of_it_was_packed(tmp_path: Path) -> None:
+    path, checkpoint = write(tmp_path / "access.log", combined()), kept(tmp_path)
+    log = known(checkpoint, path)
+    (tmp_path / "access.log.2.gz").write_bytes(gzip.compress(path.read_bytes()))
+    (tmp_path / "more.gz").write_bytes(gzip.compress(path.read_bytes() + combined(at=2).encode()))
+    assert known(checkpoint, tmp_path / "more.gz") is not log
+    assert known(checkpoint, tmp_path / "access.log.2.gz") is log
+
+
 def test_the_checkpoint_is_for_its_owner_only_and_says_nothing_of_requests(tmp_path: Path) -> None:
     checkpoint = kept(tmp_path)
     known(checkpoint, write(tmp_path / "access.log", combined()))

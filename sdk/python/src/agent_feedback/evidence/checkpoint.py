@@ -90,12 +90,18 @@ class Checkpoint:
         return log
 
     def find(self, inode: int, head: bytes, size: int | None) -> Progress | None:
-        """Return the youngest log that begins like this: the same file, or a copy that is long enough to tell."""
+        """Return the youngest log that begins like this: the same file, or a copy that is long enough to tell.
+
+        A short one is not, unless nothing can follow (`size` is None) and it is the whole of what is known.
+        """
         longest = min(len(head), HEAD)
         known = {longest: self._digest(head[:longest])}
         for log in (*reversed(self._by_name[inode]), *reversed(self._by_name[known[longest]])):
             length = log.head_length
-            if not length or length > len(head) or (length < HEAD and log.inode != inode):
+            if not length or length > len(head):
+                continue
+            is_whole = size is None and length == len(head)
+            if length < HEAD and log.inode != inode and not is_whole:
                 continue
             if length not in known:
                 known[length] = self._digest(head[:length])

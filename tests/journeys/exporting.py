@@ -1,0 +1,102 @@
+"""The exporter as a command beside a log, and the summary as its owner sees it."""
+
+import os
+import subprocess
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import requests
+
+from app.core.jobs import Job
+from tests.conftest import ROOT
+from tests.journeys.stack import BIN, Stack, wait_until
+from tests.journeys.visited import Counts
+from tests.journeys.visitors import RANGES
+
+SOURCE_ID = "journey-source-8843"
+
+LISTS = (
+    *("byActorProvider", "byFetchClass", "byEvidenceTier"),
+    *("byReferralProvider", "byNetworkEvidenceMethod"),
+)
+
+
+@dataclass
+class Owner:
+    """Who runs the exporter and looks at the counts, in an environment of their own."""
+
+    stack: Stack
+    folder: Path
+    environment_id: str
+    key: str
+    browser: requests.Session
+    said: list[str] = field(default_factory=list)
+    """What the exporter has printed."""
+
+    @property
+    def environ(self) -> dict[str, str]:
+        return {
+            "PATH": os.environ["PATH"],
+            "AGENT_FEEDBACK_URL": self.stack.url,
+            "AGENT_FEEDBACK_COMPANY_KEY": self.key,
+            "STATE_DIRECTORY": str(self.folder / "state"),
+        }
+
+    @property
+    def checkpoint(self) -> Path:
+        return self.folder / "state" / "evidence.json"
+
+    def command(self, *arguments: str | Path) -> list[str]:
+        ranges = [f"--published-ranges={name}={self.folder / name}.json" for name in RANGES]
+        return [
+            str(BIN / "agent-feedback"),
+            "evidence",
+            "ship",
+            *ranges,
+            "--source-id",
+            SOURCE_ID,
+            *map(str, arguments),
+        ]
+
+    def ship(self, *arguments: str | Path, **environ: str) -> str:
+        """Run the exporter to its end and return its last word: how much it has read and sent."""
+        done = subprocess.run(
+            self.command(*arguments),
+            env={**self.environ, **environ},
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        self.said.append(done.stdout + done.stderr)
+        return done.stdout + done.stderr.splitlines()[-1]
+
+    def summary(self) -> Any:
+        path = f"/api/products/{self.stack.company.product_id}/evidence/http-requests/summary"
+        answer = self.browser.get(self.stack.url + path, params={"environmentId": self.environment_id}, timeout=10)
+        assert answer.status_code == 200
+        return answer.json()
+
+    def counts(self) -> Counts:
+        """Return the summary in the shape of what was counted by hand."""
+        summary = self.summary()
+        counts = {name: Counter({one["name"]: one["count"] for one in summary[name]}) for name in LISTS}
+        counts["totals"] = Counter(summary["totals"])
+        for name in ("fetches", "referrals"):
+            counts[name] = Counter({day["date"]: day[name] for day in summary["daily"] if day[name]})
+        return {name: found for name, found in counts.items() if found}
+
+    def waiting(self) -> int:
+        """Return how many changes are not in the day counts yet."""
+        statement = "SELECT count(*) FROM evidence_changes WHERE environment_id = %s"
+        return int(self.stack.value(statement, self.environment_id))
+
+    def roll_up(self) -> None:
+        """Call for the job as the timetable does, and wait until the worker has done it."""
+        assert self.waiting()
+        call = [BIN / "celery", "--quiet", "--app", "workers.celery", "call", Job.ROLL_UP_EVIDENCE.value]
+        subprocess.run(call, env=self.stack.environ, cwd=ROOT, check=True, capture_output=True, timeout=60)
+        wait_until(lambda: not self.waiting(), 60)
