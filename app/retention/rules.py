@@ -98,8 +98,8 @@ SIGN_INS = (
 
 STAYS = {
     "workspaces": "until it is removed",
-    "users": "until they are removed",
-    "memberships": "until they are removed",
+    "users": "until somebody removes them",
+    "memberships": "until somebody removes them",
     "audit_entries": "who changed what is asked years later",
     "products": "until it is deleted, with everything of it",
     "environments": "until its product is deleted",
