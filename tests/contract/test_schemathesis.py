@@ -11,7 +11,7 @@ from tests.conversations import handle
 from tests.factories import bearer
 from tests.journeys.stack import BIN, Stack
 
-EXAMPLES = 60
+EXAMPLES = 30
 SEED = 20261121
 
 CHECKS = (

@@ -287,6 +287,6 @@ def test_nobody_ever_sees_anything_but_what_the_model_says(client: FlaskClient, 
     run_state_machine_as_test(
         Conversation,
         settings=settings(
-            max_examples=40, stateful_step_count=20, deadline=None, suppress_health_check=list(HealthCheck)
+            max_examples=25, stateful_step_count=20, deadline=None, suppress_health_check=list(HealthCheck)
         ),
     )
