@@ -126,9 +126,8 @@ def _objections(request: EnrichmentRequest, given: Answer) -> Iterator[Problem]:
     for index, item in enumerate(given.items):
         if item.key in request.withheld_keys:
             yield Problem(f"/items/{index}/key", "not_advertising_safe", "This may not be used for advertising.")
-        elif not _is_in(entries.get(item.key), item):
-            sentence = "key, type and value must be those of one entry of bodySchema.catalog."
-            yield Problem(f"/items/{index}", "unknown_catalog_entry", sentence)
+        else:
+            yield from _foreign_to(entries, item, f"/items/{index}")
         if item.key in seen:
             yield Problem(f"/items/{index}/key", "distinct", "Each key may be answered once.")
         seen.add(item.key)
@@ -139,8 +138,17 @@ def _objections(request: EnrichmentRequest, given: Answer) -> Iterator[Problem]:
             yield Problem(f"/items/{index}/expiresAt", "in_the_past", "This must be in the future.")
 
 
-def _is_in(entry: dict[str, Any] | None, item: Item) -> bool:
-    return entry is not None and item.type == entry["type"] and item.value in entry["allowedValues"]
+def _foreign_to(entries: dict[str, dict[str, Any]], item: Item, place: str) -> Iterator[Problem]:
+    """Say where an item leaves the catalog, and what would fit there."""
+    code, sentence = "unknown_catalog_entry", "key, type and value must be those of one entry of bodySchema.catalog."
+    entry = entries.get(item.key)
+    if entry is None:
+        yield Problem(f"{place}/key", code, sentence, {"allowed": list(entries)})
+        return
+    if item.type != entry["type"]:
+        yield Problem(f"{place}/type", code, sentence, {"allowed": [entry["type"]]})
+    if item.value not in entry["allowedValues"]:
+        yield Problem(f"{place}/value", code, sentence, {"allowed": entry["allowedValues"]})
 
 
 def _keep(request: EnrichmentRequest, items: Iterable[Item]) -> list[Signal]:

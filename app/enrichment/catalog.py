@@ -90,6 +90,7 @@ class BuiltIn:
 
     catalog: Catalog
     sensitive_words: frozenset[str]
+    sensitive_stems: tuple[str, ...]
 
 
 @cache
@@ -105,15 +106,18 @@ def read(content: dict[str, Any]) -> BuiltIn:
     keys = [entry.get("key") for entry in entries]
     if len(set(map(str, keys))) < len(keys) or not keys:
         mistakes.append("every entry needs a key of its own")
-    version, words = content.get("version"), content.get("sensitive_words")
+    version, sensitive = content.get("version"), content.get("sensitive", {})
     if not isinstance(version, str) or version == PRODUCT_VERSION:
         mistakes.append("version is missing")
-    if not isinstance(words, list) or not words or not all(isinstance(word, str) and word.islower() for word in words):
-        mistakes.append("sensitive_words must be a list of lowercase words")
+    for name in ("words", "stems"):
+        listed = sensitive.get(name)
+        if not isinstance(listed, list) or not listed or not all(str(word).isalpha() for word in listed):
+            mistakes.append(f"sensitive.{name} must be a list of words")
     if mistakes:
         raise BadCatalog(mistakes)
     made = [Entry(**{**entry, "allowed_values": tuple(entry["allowed_values"])}) for entry in entries]
-    return BuiltIn(Catalog(str(version), tuple(sorted(made, key=lambda entry: entry.key))), frozenset(words or ()))
+    catalog = Catalog(str(version), tuple(sorted(made, key=lambda entry: entry.key)))
+    return BuiltIn(catalog, frozenset(sensitive["words"]), tuple(sensitive["stems"]))
 
 
 def of_product(key: str, label: str, authored_type: str, values: Sequence[str], **rest: Any) -> Entry:

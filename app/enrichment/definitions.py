@@ -136,7 +136,7 @@ def _check(key: str, definition: Definition) -> None:
         ("/type", [definition.type]),
         ("/allowedValues", definition.allowed_values),
     ):
-        if is_sensitive(texts, built_in().sensitive_words):
+        if is_sensitive(texts, built_in().sensitive_words, built_in().sensitive_stems):
             problems.append(Problem(pointer, "sensitive_category", "This names something that must not be asked."))
     if problems:
         raise Unprocessable(problems=problems)

@@ -60,9 +60,9 @@ def canonical_type(authored: str) -> str:
     return authored if authored in CANONICAL_TYPES else FALLBACK_TYPE
 
 
-def is_sensitive(texts: Iterable[str], words: frozenset[str]) -> bool:
-    """Tell whether one of these texts names something that must not be asked."""
-    return any(word in words for text in texts for word in _WORDS.findall(text.lower()))
+def is_sensitive(texts: Iterable[str], words: frozenset[str], stems: tuple[str, ...]) -> bool:
+    """Tell whether one of these texts names something that must not be asked; a stem begins a word."""
+    return any(word in words or word.startswith(stems) for text in texts for word in _WORDS.findall(text.lower()))
 
 
 def state_after(state: State, decision: str) -> State:

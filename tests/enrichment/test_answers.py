@@ -99,10 +99,10 @@ def test_fifty_answers_at_once_store_one(app: Flask, company: Company) -> None:
 @pytest.mark.parametrize(
     ("details", "pointer", "code"),
     [
-        ({"key": "travel.unknown"}, "/items/0", "unknown_catalog_entry"),
-        ({"value": "castle"}, "/items/0", "unknown_catalog_entry"),
-        ({"type": "constraint"}, "/items/0", "unknown_catalog_entry"),
-        ({"key": "content.format", "value": "audio"}, "/items/0", "unknown_catalog_entry"),
+        ({"key": "travel.unknown"}, "/items/0/key", "unknown_catalog_entry"),
+        ({"value": "castle"}, "/items/0/value", "unknown_catalog_entry"),
+        ({"type": "constraint"}, "/items/0/type", "unknown_catalog_entry"),
+        ({"key": "content.format", "value": "audio"}, "/items/0/key", "unknown_catalog_entry"),
         ({"provenance": "agent_guesses"}, "/items/0/provenance", "enum"),
         ({"confidence": 1.1}, "/items/0/confidence", "range"),
         ({"confidence": "high"}, "/items/0/confidence", "type"),

@@ -177,6 +177,7 @@ Agent Feedback is running. Ctrl-C ends it.
   login         {credentials["dashboard"]["email"]} / {credentials["dashboard"]["password"]}
   product key   {credentials["productKey"]}
   company key   {credentials["companyKey"]}
+  product       {credentials["productId"]}
   environment   {credentials["environmentId"]}
   all of it     {data_dir / demo.CREDENTIALS}
 
