@@ -6,10 +6,12 @@ a link never cross each other.
 
 import hashlib
 import uuid
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from typing import Any
 
-from sqlalchemy import Table, text
+from sqlalchemy import Row, Table, text
 
 from app.core import clock
 from app.core.database import Base, session
@@ -108,13 +110,11 @@ def resolve(product_id: uuid.UUID, references: References) -> Identity:
 
 def find(product_id: uuid.UUID, references: References) -> uuid.UUID | None:
     """Return whom references name, without making anybody; None also where it could be several."""
+    rows: Sequence[Row[Any]]
     if references.user is not None:
         scopes = (NO_ACCOUNT, references.account)
-        rows = [
-            row
-            for row in _find(product_id, Kind.USER, references.user)
-            if references.account is None or bytes(row.scope) in scopes
-        ]
+        users = _find(product_id, Kind.USER, references.user)
+        rows = [row for row in users if references.account is None or bytes(row.scope) in scopes]
     elif references.account is not None:
         rows = _find(product_id, Kind.ACCOUNT, references.account)
     else:
@@ -200,9 +200,9 @@ def _user(product_id: uuid.UUID, digest: bytes, account: bytes) -> uuid.UUID:
     return _create(product_id, Kind.USER, digest, account)
 
 
-def _find(product_id: uuid.UUID, kind: Kind, digest: bytes) -> list[CustomerReference]:
+def _find(product_id: uuid.UUID, kind: Kind, digest: bytes) -> Sequence[Row[Any]]:
     values = {"product_id": product_id, "kind": kind, "digest": digest}
-    return list(session().execute(_FIND, values))  # type: ignore[arg-type]
+    return session().execute(_FIND, values).all()
 
 
 def _create(product_id: uuid.UUID, kind: Kind, digest: bytes, scope: bytes = NO_ACCOUNT) -> uuid.UUID:

@@ -17,7 +17,6 @@ from app.customers.rules import DECLINED
 from app.enrichment import revocation
 from app.enrichment.guards import OpenRequest
 from app.enrichment.models import EnrichmentRequest, Signal
-from app.enrichment.revocation import supersede
 from app.enrichment.rules import INFERENCE, State, expiry, summarize
 from app.enrichment.schemas import Answer, Item
 from app.interactions.service import note_answer
@@ -155,7 +154,7 @@ def _keep(request: EnrichmentRequest, items: Iterable[Item]) -> list[Signal]:
     entries = {entry["key"]: entry for entry in request.catalog}
     now = clock.now()
     kept = [_signal(request, entries[item.key], item, now) for item in items]
-    supersede(request, [signal.key for signal in kept if signal.remembered])
+    revocation.supersede(request, [signal.key for signal in kept if signal.remembered])
     session().add_all(kept)
     return kept
 
