@@ -5,29 +5,31 @@ from flask_migrate import Migrate
 from flask_swagger_ui import get_swaggerui_blueprint
 
 from app import cli
-from app.blueprints import DOORS, PAGES
-from app.core import database, jobs, requests
-from app.core.api import Api
-from app.core.database import Base, Patience
+from app.blueprints import API_MOUNTS, PAGE_MOUNTS
+from app.core import database, jobs
+from app.core.database import Base, Timeouts
+from app.core.http import lifecycle
+from app.core.http.openapi import Api
+from app.core.logs import install_logging
 from app.enrichment import catalog
 from app.health.service import MIGRATIONS
-from app.products import known_keys
+from app.products import key_cache
 from app.screening.payload import refuse_forbidden_keys
 from app.screening.service import check_itself
 from app.version import VERSION
 from config.settings import Settings
 
-WEB_PATIENCE = Patience(session_s=5.0)
-WORKER_PATIENCE = Patience(session_s=60.0)
-"""Nobody waits for a worker."""
+WEB_TIMEOUTS = Timeouts(statement_s=5.0)
+WORKER_TIMEOUTS = Timeouts(statement_s=60.0)
+"""No request waits for a worker."""
 
 
-def create_app(settings: Settings, *, patience: Patience = WEB_PATIENCE) -> Flask:
+def create_app(settings: Settings, *, timeouts: Timeouts = WEB_TIMEOUTS) -> Flask:
     """Build the service: wiring only."""
     check_itself()
     catalog.built_in()
-    requests.install_logging(settings.log_level)
-    app = requests.Service(__name__, static_folder=None)
+    install_logging(settings.log_level)
+    app = lifecycle.Service(__name__, static_folder=None)
     app.config.update(
         API_TITLE="Agent Feedback",
         API_VERSION=VERSION,
@@ -36,16 +38,16 @@ def create_app(settings: Settings, *, patience: Patience = WEB_PATIENCE) -> Flas
         API_SPEC_OPTIONS={"servers": [{"url": settings.feedback_url}]},
     )
     app.extensions["settings"] = settings
-    database.install(app, settings, patience)
+    database.install(app, settings, timeouts)
     jobs.install(app, settings)
-    known_keys.install(app, settings)
-    requests.install(app)
-    requests.trust_proxies(app, settings.trusted_proxies)
-    api = Api(app, payload_guard=refuse_forbidden_keys)
-    for door in DOORS:
-        api.open_door(door)
-    for page in PAGES:
-        api.open_page(page)
+    key_cache.install(app, settings)
+    lifecycle.install(app)
+    lifecycle.trust_proxies(app, settings.trusted_proxies)
+    api = Api(app, document_check=refuse_forbidden_keys)
+    for mount in API_MOUNTS:
+        api.mount(mount)
+    for mount in PAGE_MOUNTS:
+        api.mount_page(mount)
     app.register_blueprint(get_swaggerui_blueprint("/docs", "/openapi.json", config={"app_name": "Agent Feedback"}))
     Migrate(app, Base, directory=str(MIGRATIONS))
     cli.install(app)

@@ -4,7 +4,7 @@ from app.accounts.guards import DASHBOARD_SESSION, OWN_ORIGIN
 from app.accounts.routes import login, sign_in
 from app.consent.routes import capabilities, decisions, states
 from app.context.routes import blp as context
-from app.core.doors import Door
+from app.core.http.mounts import Mount
 from app.dashboard.routes import entrance, pages, playground
 from app.discovery.routes import sdk, well_known
 from app.enrichment.guards import REQUEST_HANDLE
@@ -16,32 +16,32 @@ from app.outcomes.routes import blp as outcomes
 from app.personalization.routes import blp as personalization
 from app.reports.routes import blp as reports
 from app.telemetry.routes import blp as telemetry
-from app.tokens.guards import CAPABILITY, COMPANY_KEY, OPEN_TO_ALL, PRODUCT_KEY
+from app.tokens.guards import CAPABILITY, COMPANY_KEY, PRODUCT_KEY, PUBLIC
 
-DOORS = (
-    Door(outcomes, "/api/v2", CAPABILITY, is_open_to_browsers=True),
-    Door(reports, "/api/v2", CAPABILITY, is_open_to_browsers=True),
-    Door(capabilities, "/api/v2/capabilities", CAPABILITY, is_open_to_browsers=True),
-    Door(decisions, "/api/v2/consent", CAPABILITY, is_open_to_browsers=True),
-    Door(states, "/api/v2/consent", PRODUCT_KEY),
-    Door(telemetry, "/api/v2/telemetry", PRODUCT_KEY),
-    Door(questions, "/api/v2/enrichment", COMPANY_KEY),
-    Door(asking, "/api/v2/enrichment", COMPANY_KEY),
-    Door(answering, "/api/v2/enrichment", REQUEST_HANDLE),
-    Door(context, "/api/v2", COMPANY_KEY),
-    Door(personalization, "/api/v2/personalization", COMPANY_KEY),
-    Door(evidence, "/api/v1/evidence/http-requests", COMPANY_KEY),
-    Door(summaries, "/api/products", DASHBOARD_SESSION),
-    Door(well_known, "/.well-known", OPEN_TO_ALL, is_open_to_browsers=True),
-    Door(sdk, "/sdk", OPEN_TO_ALL),
-    Door(health, "/", OPEN_TO_ALL),
-    Door(sign_in, "/api", OWN_ORIGIN),
-    Door(login, "/api", DASHBOARD_SESSION),
+API_MOUNTS = (
+    Mount(outcomes, "/api/v2", CAPABILITY, cors=True),
+    Mount(reports, "/api/v2", CAPABILITY, cors=True),
+    Mount(capabilities, "/api/v2/capabilities", CAPABILITY, cors=True),
+    Mount(decisions, "/api/v2/consent", CAPABILITY, cors=True),
+    Mount(states, "/api/v2/consent", PRODUCT_KEY),
+    Mount(telemetry, "/api/v2/telemetry", PRODUCT_KEY),
+    Mount(questions, "/api/v2/enrichment", COMPANY_KEY),
+    Mount(asking, "/api/v2/enrichment", COMPANY_KEY),
+    Mount(answering, "/api/v2/enrichment", REQUEST_HANDLE),
+    Mount(context, "/api/v2", COMPANY_KEY),
+    Mount(personalization, "/api/v2/personalization", COMPANY_KEY),
+    Mount(evidence, "/api/v1/evidence/http-requests", COMPANY_KEY),
+    Mount(summaries, "/api/products", DASHBOARD_SESSION),
+    Mount(well_known, "/.well-known", PUBLIC, cors=True),
+    Mount(sdk, "/sdk", PUBLIC),
+    Mount(health, "/", PUBLIC),
+    Mount(sign_in, "/api", OWN_ORIGIN),
+    Mount(login, "/api", DASHBOARD_SESSION),
 )
 
-PAGES = (
-    Door(entrance, "/", OWN_ORIGIN),
-    Door(pages, "/", DASHBOARD_SESSION),
-    Door(playground, "/playground", OPEN_TO_ALL),
+PAGE_MOUNTS = (
+    Mount(entrance, "/", OWN_ORIGIN),
+    Mount(pages, "/", DASHBOARD_SESSION),
+    Mount(playground, "/playground", PUBLIC),
 )
 """Doors for people; they are not part of the API description."""

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import psycopg2
 
+from app.core.purposes import Pepper, Purpose
 from app.customers.rules import digest_references
 from bench.load import request, send
 from bench.measure import bare_flask
@@ -92,7 +93,7 @@ def _ask(user: str) -> dict[str, object]:
 def _fill(stack: Stack, signals: int, probed: int) -> list[str]:
     """Add so many signals; returns the references that the first few of their customers are known by."""
     product = uuid.UUID(str(stack.company.product_id))
-    pepper = stack.environ["AGENT_FEEDBACK_KEY_PEPPER"].encode()
+    pepper = Pepper(stack.environ["AGENT_FEEDBACK_KEY_PEPPER"].encode())
     users = [f"user-{number}" for number in range(probed)]
     with closing(psycopg2.connect(stack.environ["DATABASE_URL"])) as connection, connection.cursor() as cursor:
         values = {"product": str(product), "environment": str(stack.company.environment_id), "each": SIGNALS_EACH}
@@ -100,7 +101,7 @@ def _fill(stack: Stack, signals: int, probed: int) -> list[str]:
         known = "SELECT customer_id FROM customer_references WHERE product_id = %s LIMIT %s"
         cursor.execute(known, (str(product), probed))
         for user, (customer_id,) in zip(users, cursor.fetchall(), strict=True):
-            digest = digest_references(pepper, product, None, user, None).user
+            digest = digest_references(pepper.derive(Purpose.CUSTOMER_REFERENCES, product), None, user, None).user
             rename = "UPDATE customer_references SET digest = %s WHERE product_id = %s AND customer_id = %s"
             cursor.execute(rename, (digest, str(product), customer_id))
         connection.commit()

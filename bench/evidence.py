@@ -16,7 +16,7 @@ import psycopg2
 
 from app import create_app
 from app.core.database import transaction
-from app.core.jobs import Doorbell, Job
+from app.core.jobs import Job, JobNotifier
 from app.evidence.queries import summarize
 from bench.load import Measured, request, send
 from bench.measure import service_cpu_s
@@ -117,7 +117,7 @@ def send_during_purge(stack: Stack) -> tuple[float, float]:
 
 def _roll_up(stack: Stack) -> None:
     """Have everything rolled up now: the minute until the next time would be measured as well."""
-    Doorbell(stack.environ["REDIS_URL"]).ring(Job.ROLL_UP_EVIDENCE)
+    JobNotifier(stack.environ["REDIS_URL"]).notify(Job.ROLL_UP_EVIDENCE)
     wait_until(lambda: stack.value("SELECT count(*) FROM evidence_changes") == 0, 90)
 
 

@@ -19,7 +19,7 @@ from config.allowlist import ALLOWLIST, Allowlist, BadAllowlist, read_allowlist
 DEVELOPMENT_PREFIX = "development-"
 """Secrets that `bin/dev` makes begin with this, so that production can refuse them."""
 
-SHORTEST_SECRET = 32
+MIN_SECRET_LENGTH = 32
 MAKE_A_SECRET = 'make one with: python3 -c "import secrets; print(secrets.token_urlsafe(32))"'
 
 GIVE_UP = 3
@@ -206,7 +206,7 @@ def _unsafe(values: dict[str, Any]) -> list[str]:
         for secret in _split(values.get(name, "")):
             if secret.startswith(DEVELOPMENT_PREFIX):
                 mistakes.append(f"{name} holds a development secret; {MAKE_A_SECRET}")
-            elif len(secret) < SHORTEST_SECRET or len(set(secret)) < 10:
+            elif len(secret) < MIN_SECRET_LENGTH or len(set(secret)) < 10:
                 mistakes.append(f"{name} is too short or too simple; {MAKE_A_SECRET}")
     if values.get("AGENT_FEEDBACK_KEY_PEPPER", "-") in _split(values.get("AGENT_FEEDBACK_SEALING_KEYS", "")):
         mistakes.append("AGENT_FEEDBACK_KEY_PEPPER and AGENT_FEEDBACK_SEALING_KEYS must differ")

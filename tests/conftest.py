@@ -16,7 +16,7 @@ from sqlalchemy.engine import make_url
 
 from app import create_app
 from app.cli.dev.servers import EmbeddedPostgres, EmbeddedValkey, socket_folder
-from app.core.database import Patience, transaction
+from app.core.database import Timeouts, transaction
 from app.models import METADATA
 from config.settings import DEVELOPMENT_PREFIX, Settings
 from tests.conversations import Clock, Talk
@@ -89,7 +89,7 @@ def settings(servers: Servers) -> Settings:
 @pytest.fixture(scope="session")
 def migrated_app(settings: Settings) -> Iterator[Flask]:
     # Dozens of threads on a machine of two cores must not look like a database that is away.
-    app = create_app(settings, patience=Patience(session_s=60, connect_s=60, hot_s=60))
+    app = create_app(settings, timeouts=Timeouts(statement_s=60, connect_s=60, prepared_s=60))
     with app.app_context():
         flask_migrate.upgrade()
     yield app
@@ -99,7 +99,7 @@ def migrated_app(settings: Settings) -> Iterator[Flask]:
 @pytest.fixture
 def app(migrated_app: Flask) -> Iterator[Flask]:
     """The app with an empty database, and its context pushed."""
-    migrated_app.extensions["known_keys"].forget()
+    migrated_app.extensions["key_cache"].clear()
     with migrated_app.app_context():
         database = migrated_app.extensions["database"]
         with database.sessions.begin() as connection:

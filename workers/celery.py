@@ -8,14 +8,14 @@ from celery.schedules import schedstate, schedule
 from celery.signals import setup_logging
 from sqlalchemy import exc
 
-from app import WORKER_PATIENCE, create_app
+from app import WORKER_TIMEOUTS, create_app
 from app.core.errors import Unavailable
 from app.core.jobs import QUEUES
 from config.settings import settings_or_exit
 from workers.schedule import TIMETABLE
 
 settings = settings_or_exit()
-flask_app = create_app(settings, patience=WORKER_PATIENCE)
+flask_app = create_app(settings, timeouts=WORKER_TIMEOUTS)
 
 
 class ServiceTask(Task):  # type: ignore[type-arg]

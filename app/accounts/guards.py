@@ -6,14 +6,15 @@ from collections.abc import Callable
 from functools import cache, partial
 from urllib.parse import urlsplit
 
-from flask import Response, after_this_request, current_app, g, request
+from flask import Response, after_this_request, g, request
 
 from app.accounts import sessions
 from app.accounts.rules import SESSION_LIMIT, may_change
 from app.accounts.sessions import Login
 from app.core.database import after_commit
-from app.core.doors import Guard
 from app.core.errors import Forbidden, Unauthorized
+from app.core.http.mounts import Guard
+from app.core.settings import current_settings
 from config.settings import Settings
 
 COOKIE = "agent_feedback_session"
@@ -75,13 +76,13 @@ def cookie_name(settings: Settings) -> str:
 
 def presented_token() -> str | None:
     """Return the session's token as the browser presents it, if it can be one."""
-    text = request.cookies.get(cookie_name(_settings()), "")
+    text = request.cookies.get(cookie_name(current_settings()), "")
     return text if _TOKEN.match(text) else None
 
 
 def client_address() -> str:
     """Return where the request comes from, as far as the proxies in front are trusted to say."""
-    if "X-Forwarded-For" in request.headers and not _settings().trusted_proxies:
+    if "X-Forwarded-For" in request.headers and not current_settings().trusted_proxies:
         _warn_of_proxy()
     return request.remote_addr or ""
 
@@ -107,7 +108,7 @@ def _amend_response(amend: Callable[[Response], Response]) -> None:
 
 
 def _set_cookie(token: str, response: Response) -> Response:
-    settings = _settings()
+    settings = current_settings()
     # Lax: a link from elsewhere opens the dashboard signed in, a form or script from elsewhere sends no cookie.
     response.set_cookie(
         cookie_name(settings),
@@ -122,7 +123,7 @@ def _set_cookie(token: str, response: Response) -> Response:
 
 
 def _delete_cookie(response: Response) -> Response:
-    settings = _settings()
+    settings = current_settings()
     response.delete_cookie(
         cookie_name(settings), path="/", secure=not settings.is_development, httponly=True, samesite="Lax"
     )
@@ -139,7 +140,7 @@ def refuse_foreign_origin() -> None:
     origin = request.headers.get("Origin")
     if request.method in SAFE_METHODS or origin is None:
         return
-    settings = _settings()
+    settings = current_settings()
     # TLS may end at a proxy, so the scheme of our own host is the one that the settings say.
     own_host = f"{urlsplit(settings.app_url).scheme}://{request.host}"
     sender = _origin(origin)
@@ -157,7 +158,7 @@ def _origin(url: str) -> tuple[str, str | None, int | None] | None:
     return (parts.scheme, parts.hostname, port) if parts.hostname else None
 
 
-def _admit_session() -> None:
+def _authenticate_session() -> None:
     token = presented_token()
     login = sessions.find_login(token) if token else None
     if login is None:
@@ -166,13 +167,11 @@ def _admit_session() -> None:
     g.login, g.session_token = login, token
 
 
-def _settings() -> Settings:
-    settings: Settings = current_app.extensions["settings"]
-    return settings
-
-
 DASHBOARD_SESSION = Guard(
-    "dashboardSession", _admit_session, "The session of a dashboard user, from POST /api/session.", cookie=cookie_name
+    "dashboardSession",
+    _authenticate_session,
+    "The session of a dashboard user, from POST /api/session.",
+    cookie=cookie_name,
 )
 OWN_ORIGIN = Guard("ownOrigin", refuse_foreign_origin)
 """Open to all but the pages of other sites."""

@@ -13,15 +13,15 @@ from app.accounts.guards import (
 )
 from app.accounts.schemas import Credentials, CredentialsSchema, LoginSchema
 from app.accounts.sessions import Login
-from app.core.api import Blueprint
+from app.core.http.blueprint import Blueprint
 
 sign_in = Blueprint("sign_in", __name__, description="Signing in to the dashboard.")
 login = Blueprint("login", __name__, description="Who is signed in to the dashboard.")
 
 
 @sign_in.post("/session")
-@sign_in.arguments(CredentialsSchema, is_about_account=True)
-@sign_in.response(200, LoginSchema, refusals=(401, 403, 429))
+@sign_in.arguments(CredentialsSchema, may_name_account=True)
+@sign_in.response(200, LoginSchema, errors=(401, 403, 429))
 def open_session(given: Credentials) -> dict[str, Any]:
     """Sign in; the session's cookie comes with the answer.
 
@@ -40,7 +40,7 @@ def tell_session() -> dict[str, Any]:
 
 
 @login.delete("/session")
-@login.response(204, refusals=(403,))
+@login.response(204, errors=(403,))
 def close_session() -> None:
     """Sign out."""
     sessions.revoke_session(current_session_token())

@@ -7,20 +7,20 @@ from datetime import datetime, timedelta
 
 OWNER, ADMIN, MEMBER = ROLES = ("owner", "admin", "member")
 
-LONGEST_NAME = 120
-LONGEST_EMAIL = 254
+MAX_NAME_LENGTH = 120
+MAX_EMAIL_LENGTH = 254
 
 IDLE_LIMIT = timedelta(hours=12)
 SESSION_LIMIT = timedelta(days=30)
 
-SEEN_IS_NOTED_EVERY = timedelta(minutes=1)
+LAST_SEEN_PRECISION = timedelta(minutes=1)
 
 _EMAIL = re.compile(r"[^\s@]{1,64}@[^\s@.]+(\.[^\s@.]+)+\Z")
 
 
 def is_email(text: str) -> bool:
     """Tell whether a text can be an e-mail address; only a message could prove more."""
-    return len(text) <= LONGEST_EMAIL and _EMAIL.match(text) is not None
+    return len(text) <= MAX_EMAIL_LENGTH and _EMAIL.match(text) is not None
 
 
 def may_change(role: str) -> bool:

@@ -2,14 +2,14 @@
 
 from marshmallow import fields
 
-from app.accounts.rules import LONGEST_EMAIL, ROLES
-from app.core.fields import Choice, Text
-from app.core.schema import One, Schema, Shape
+from app.accounts.rules import MAX_EMAIL_LENGTH, ROLES
+from app.core.wire.fields import Choice, Text
+from app.core.wire.schemas import Nested, Payload, Schema
 
 LONGEST_PASSWORD = 200
 
 
-class Credentials(Shape, frozen=True):
+class Credentials(Payload, frozen=True):
     """What somebody signs in with."""
 
     email: str
@@ -19,10 +19,10 @@ class Credentials(Shape, frozen=True):
 class CredentialsSchema(Schema):
     """What somebody signs in with."""
 
-    loads_as = Credentials
+    loads_into = Credentials
 
     # Whether it is an address does not matter here: nobody has one that is not.
-    email = Text(max_length=LONGEST_EMAIL, required=True)
+    email = Text(max_length=MAX_EMAIL_LENGTH, required=True)
     password = Text(max_length=LONGEST_PASSWORD, required=True, metadata={"format": "password"})
 
 
@@ -44,5 +44,5 @@ class LoginWorkspaceSchema(Schema):
 class LoginSchema(Schema):
     """Who is signed in, and where."""
 
-    user = One(LoginUserSchema(), required=True)
-    workspace = One(LoginWorkspaceSchema(), required=True)
+    user = Nested(LoginUserSchema, required=True)
+    workspace = Nested(LoginWorkspaceSchema, required=True)

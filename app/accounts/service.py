@@ -8,15 +8,15 @@ from sqlalchemy import select
 
 from app.accounts import passwords
 from app.accounts.models import AuditEntry, Membership, User, Workspace
-from app.accounts.rules import LONGEST_NAME, OWNER, is_email
+from app.accounts.rules import MAX_NAME_LENGTH, OWNER, is_email
 from app.core import clock
 from app.core.database import session
 from app.core.errors import Conflict, Unprocessable
-from app.core.fields import normalize
+from app.core.wire.fields import normalize
 
 COMMAND_LINE = "command line"
 
-MOST_LISTED = 1000
+MAX_LISTED = 1000
 
 
 class EmailTaken(Conflict):
@@ -49,13 +49,13 @@ class FoundedWorkspace:
 def found_workspace(email: str, name: str, actor: str = COMMAND_LINE) -> FoundedWorkspace:
     """Create a workspace with its owner, who gets a random password."""
     name = normalize(name)
-    if not 1 <= len(name) <= LONGEST_NAME:
-        raise Unprocessable(f"A name has 1 to {LONGEST_NAME} characters.")
+    if not 1 <= len(name) <= MAX_NAME_LENGTH:
+        raise Unprocessable(f"A name has 1 to {MAX_NAME_LENGTH} characters.")
     workspace = Workspace(id=uuid.uuid4(), name=name, created_at=clock.now())
     session().add(workspace)
     session().flush()
     owner = add_user(workspace.id, email, OWNER)
-    record_deed(workspace.id, actor, "workspace.created", str(workspace.id))
+    record_audit_entry(workspace.id, actor, "workspace.created", str(workspace.id))
     session().flush()
     return FoundedWorkspace(workspace.id, name, owner.email, owner.password)
 
@@ -82,10 +82,10 @@ def canonical_email(text: str) -> str:
 
 def list_workspaces() -> list[Workspace]:
     """Return the workspaces, oldest first."""
-    return list(session().scalars(select(Workspace).order_by(Workspace.created_at, Workspace.id).limit(MOST_LISTED)))
+    return list(session().scalars(select(Workspace).order_by(Workspace.created_at, Workspace.id).limit(MAX_LISTED)))
 
 
-def record_deed(workspace_id: uuid.UUID, actor: str, deed: str, subject: str, **details: Any) -> None:
+def record_audit_entry(workspace_id: uuid.UUID, actor: str, deed: str, subject: str, **details: Any) -> None:
     """Write a change into the workspace's audit log."""
     session().add(
         AuditEntry(workspace_id=workspace_id, at=clock.now(), actor=actor, deed=deed, subject=subject, details=details)

@@ -7,38 +7,57 @@ import hashlib
 import secrets
 import uuid
 from dataclasses import dataclass, field
+from datetime import datetime
 from functools import partial
+from typing import NamedTuple
 
 from sqlalchemy import delete, select
 
 from app.accounts import passwords
 from app.accounts.models import LoginSession, Membership, User, Workspace
-from app.accounts.rules import SEEN_IS_NOTED_EVERY, session_ends_at
-from app.accounts.service import canonical_email, record_deed
+from app.accounts.rules import LAST_SEEN_PRECISION, session_ends_at
+from app.accounts.service import canonical_email, record_audit_entry
 from app.accounts.throttle import count_attempt, forgive_attempt
 from app.core import clock
-from app.core.database import HotStatement, after_commit, session
+from app.core.database import PreparedStatement, after_commit, session
 from app.core.errors import Unauthorized
 
 TOKEN_BYTES = 32
 
-_FIND = HotStatement(
+
+class LoginRow(NamedTuple):
+    """A session as it is stored, and whose it is."""
+
+    created_at: datetime
+    last_seen_at: datetime
+    session_id: uuid.UUID
+    user_id: uuid.UUID
+    email: str
+    role: str
+    workspace_id: uuid.UUID
+    workspace_name: str
+
+
+FIND_LOGIN = PreparedStatement(
     "find_login",
-    ["bytea", "timestamptz"],
     """
-    SELECT s.created_at, s.last_seen_at, s.id, u.id, u.email, m.role, w.id, w.name
+    SELECT s.created_at, s.last_seen_at, s.id AS session_id, u.id AS user_id, u.email, m.role, w.id AS workspace_id,
+           w.name AS workspace_name
     FROM login_sessions s
     JOIN memberships m ON m.workspace_id = s.workspace_id AND m.user_id = s.user_id
     JOIN users u ON u.id = s.user_id
     JOIN workspaces w ON w.id = s.workspace_id
-    WHERE s.digest = $1 AND s.expires_at > $2
+    WHERE s.digest = :digest::bytea AND s.expires_at > :now::timestamptz
     """,
+    row=LoginRow,
 )
 
-_NOTE_SEEN = HotStatement(
-    "note_login_seen",
-    ["uuid", "timestamptz", "timestamptz", "timestamptz"],
-    "UPDATE login_sessions SET last_seen_at = $2, expires_at = $3 WHERE id = $1 AND last_seen_at <= $4",
+UPDATE_LAST_SEEN = PreparedStatement(
+    "update_last_seen",
+    """
+    UPDATE login_sessions SET last_seen_at = :now::timestamptz, expires_at = :expires_at::timestamptz
+    WHERE id = :session_id::uuid AND last_seen_at <= :last_seen_before::timestamptz
+    """,
 )
 
 
@@ -95,21 +114,24 @@ def sign_in(email: str, password: str, address: str, presented: str | None = Non
 def find_login(token: str) -> Login | None:
     """Return who presents this token, and note to the minute that they were here."""
     now = clock.now()
-    rows = _FIND.run(_digest(token), now)
-    if not rows:
+    row = FIND_LOGIN.first(digest=_digest(token), now=now)
+    if row is None:
         return None
-    created_at, last_seen_at, *known = rows[0]
-    login = Login(*known)
-    if now - last_seen_at >= SEEN_IS_NOTED_EVERY:
-        _NOTE_SEEN.run(login.session_id, now, session_ends_at(created_at, now), now - SEEN_IS_NOTED_EVERY)
-    return login
+    if now - row.last_seen_at >= LAST_SEEN_PRECISION:
+        UPDATE_LAST_SEEN.first(
+            session_id=row.session_id,
+            now=now,
+            expires_at=session_ends_at(row.created_at, now),
+            last_seen_before=now - LAST_SEEN_PRECISION,
+        )
+    return Login(row.session_id, row.user_id, row.email, row.role, row.workspace_id, row.workspace_name)
 
 
 def revoke_session(token: str) -> None:
     """End the session of a token, if there is one."""
     ended = delete(LoginSession).where(LoginSession.digest == _digest(token))
     for row in session().execute(ended.returning(LoginSession.id, LoginSession.user_id, LoginSession.workspace_id)):
-        record_deed(row.workspace_id, f"user {row.user_id}", "session.revoked", str(row.id))
+        record_audit_entry(row.workspace_id, f"user {row.user_id}", "session.revoked", str(row.id))
 
 
 def revoke_sessions_of(user_id: uuid.UUID) -> int:
@@ -145,7 +167,7 @@ def _open(user: User, membership: Membership, workspace: Workspace) -> Opened:
     )
     session().add(opened)
     login = Login(opened.id, user.id, user.email, membership.role, workspace.id, workspace.name)
-    record_deed(workspace.id, login.actor, "session.created", str(opened.id))
+    record_audit_entry(workspace.id, login.actor, "session.created", str(opened.id))
     session().flush()
     return Opened(token, login)
 

@@ -9,7 +9,6 @@ import hmac
 import math
 from datetime import datetime
 
-from flask import current_app
 from sqlalchemy import select
 from sqlalchemy.dialects.postgresql import insert
 
@@ -18,7 +17,8 @@ from app.accounts.rules import ADDRESS_LIMIT, PAIR_LIMIT, Limit, address_prefix
 from app.core import clock
 from app.core.database import session, transaction
 from app.core.errors import TooManyRequests
-from config.settings import Settings
+from app.core.pepper import current_pepper
+from app.core.purposes import Purpose
 
 
 class TooManyAttempts(TooManyRequests):
@@ -76,5 +76,5 @@ def _limits(email: str, address: str) -> dict[bytes, Limit]:
 
 def _digest(*parts: str) -> bytes:
     """Return what stands for somebody: keyed, so that the table does not tell who has an account here."""
-    settings: Settings = current_app.extensions["settings"]
-    return hmac.digest(settings.key_pepper.reveal().encode(), "\0".join(("sign-in", *parts)).encode(), "sha256")
+    key = current_pepper().derive(Purpose.SIGN_IN_THROTTLE)
+    return hmac.digest(key, "\0".join(parts).encode(), "sha256")

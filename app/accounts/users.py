@@ -8,7 +8,7 @@ from sqlalchemy import select
 
 from app.accounts import passwords
 from app.accounts.models import Membership, User, Workspace
-from app.accounts.service import COMMAND_LINE, MOST_LISTED, NewUser, add_user, canonical_email, record_deed
+from app.accounts.service import COMMAND_LINE, MAX_LISTED, NewUser, add_user, canonical_email, record_audit_entry
 from app.accounts.sessions import revoke_sessions_of
 from app.core.database import session
 from app.core.errors import NotFound
@@ -30,7 +30,7 @@ def create_user(workspace_id: uuid.UUID, email: str, role: str, actor: str = COM
     if session().get(Workspace, workspace_id) is None:
         raise NotFound("There is no workspace with this id.")
     user = add_user(workspace_id, email, role)
-    record_deed(workspace_id, actor, "user.created", str(user.id), role=role)
+    record_audit_entry(workspace_id, actor, "user.created", str(user.id), role=role)
     session().flush()
     return user
 
@@ -46,7 +46,7 @@ def change_password(email: str, actor: str = COMMAND_LINE) -> str:
     session().flush()
     revoked = revoke_sessions_of(user.id)
     for workspace_id in session().scalars(select(Membership.workspace_id).where(Membership.user_id == user.id)):
-        record_deed(workspace_id, actor, "password.changed", str(user.id), sessions_revoked=revoked)
+        record_audit_entry(workspace_id, actor, "password.changed", str(user.id), sessions_revoked=revoked)
     session().flush()
     return password
 
@@ -57,7 +57,7 @@ def list_members(workspace_id: uuid.UUID | None = None) -> list[Member]:
         select(User.id, User.email, Membership.role, Membership.workspace_id, Membership.created_at)
         .join(Membership, Membership.user_id == User.id)
         .order_by(Membership.created_at, User.id)
-        .limit(MOST_LISTED)
+        .limit(MAX_LISTED)
     )
     if workspace_id is not None:
         statement = statement.where(Membership.workspace_id == workspace_id)

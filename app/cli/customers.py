@@ -8,7 +8,7 @@ import orjson
 
 from app.cli.output import Row, command
 from app.core.database import transaction
-from app.core.errors import Refusal
+from app.core.errors import ApiError
 from app.retention import customers
 
 group = click.Group("customer", help="What is kept of one customer, who is named by reference.")
@@ -30,7 +30,7 @@ def export(product_id: uuid.UUID, account_ref: str | None, user_ref: str | None,
             named = customers.digest(product_id, account_ref, user_ref, anonymous_ref)
             for row in customers.export(product_id, named):
                 click.echo(orjson.dumps(row, option=orjson.OPT_UTC_Z))
-    except Refusal as refusal:
+    except ApiError as refusal:
         raise click.ClickException(str(refusal)) from None
 
 

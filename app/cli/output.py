@@ -9,7 +9,7 @@ import click
 import orjson
 
 from app.core.database import transaction
-from app.core.errors import Refusal
+from app.core.errors import ApiError
 from app.products.rules import read_duration
 
 Row = dict[str, Any]
@@ -38,7 +38,7 @@ def command(group: click.Group, name: str) -> Callable[[Callable[..., Row | list
             try:
                 with transaction():
                     shown = deed(**options)
-            except Refusal as refusal:
+            except ApiError as refusal:
                 raise click.ClickException(str(refusal)) from None
             click.echo(_as_json(shown) if as_json else _as_text(shown))
 

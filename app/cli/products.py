@@ -7,7 +7,7 @@ import click
 
 from app.accounts import service as accounts
 from app.cli.output import Duration, Row, command
-from app.core.errors import Refusal
+from app.core.errors import ApiError
 from app.products import service
 from app.products.models import Environment, Key
 from app.products.rules import KeyKind, Mode
@@ -74,7 +74,7 @@ def delete_product(product_id: uuid.UUID) -> None:
     """Remove a product with all its environments, keys, interactions, feedback and decisions."""
     try:
         removed = erase_product(product_id)
-    except Refusal as refusal:
+    except ApiError as refusal:
         raise click.ClickException(str(refusal)) from None
     click.echo(f"removed, with {removed} rows that belonged to it")
 

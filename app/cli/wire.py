@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 from app.consent.schemas import DecisionSchema
 from app.context.schemas import ContextQuerySchema
 from app.core import protocol
-from app.core.fields import Choice, Flag, Instant, Integer, Number, Text
-from app.core.schema import Many, One, Schema, camel
+from app.core.wire.fields import Choice, Flag, Instant, Integer, Number, Text
+from app.core.wire.schemas import List, Nested, Schema, camel
 from app.enrichment.schemas import AnswerSchema, ContextChoiceSchema, DefinitionSchema, NewRequestSchema
 from app.evidence.schemas import EvidenceBatchSchema
 from app.outcomes.schemas import OutcomeSchema, ReviewSchema
@@ -55,7 +55,7 @@ def wire_schemas() -> dict[str, Json]:
     return {name: {"$schema": DIALECT, "title": name, **schema} for name, schema in sorted(made.items())}
 
 
-def _object(schema: Schema) -> Json:
+def _object(schema: Any) -> Json:
     return {
         "type": "object",
         "additionalProperties": False,
@@ -66,17 +66,13 @@ def _object(schema: Schema) -> Json:
 
 def _field(field: Any) -> Json:
     words = {word: field.metadata[word] for word in _WORDS if word in field.metadata}
-    if isinstance(field, Many):
+    if isinstance(field, List):
         kind = ["array", "null"] if field.allow_none else "array"
-        return {"type": kind, **words, "items": _inner(field.inner)}
-    if isinstance(field, One):
-        return _object(field.inner)
+        return {"type": kind, **words, "items": _field(field.inner)}
+    if isinstance(field, Nested):
+        return _object(field.schema)
     kind = next(name for kind, name in _TYPES if isinstance(field, kind))
     return {"type": [kind, "null"] if field.allow_none else kind, **words}
-
-
-def _inner(inner: Any) -> Json:
-    return _object(inner) if isinstance(inner, Schema) else _field(inner)
 
 
 class Column(NamedTuple):

@@ -13,7 +13,7 @@ from app.consent.schemas import (
     SubjectStateSchema,
 )
 from app.consent.service import Decided, Introspection
-from app.core.api import Blueprint
+from app.core.http.blueprint import Blueprint
 from app.tokens.guards import current_capability, current_environment, current_token
 
 capabilities = Blueprint("capabilities", __name__, description="What a capability allows, as the service knows it.")
@@ -22,7 +22,7 @@ states = Blueprint("consent_state", __name__, description="What stands, for the 
 
 
 @capabilities.post("/introspect")
-@capabilities.response(200, IntrospectionSchema, refusals=(410,))
+@capabilities.response(200, IntrospectionSchema, errors=(410,))
 def introspect() -> Introspection:
     """Tell the authoritative state of a capability.
 
@@ -33,7 +33,7 @@ def introspect() -> Introspection:
 
 @decisions.post("/decisions")
 @decisions.arguments(DecisionSchema)
-@decisions.response(200, DecidedSchema, refusals=(409,))
+@decisions.response(200, DecidedSchema, errors=(409,))
 def decide(decision: Decision) -> Decided:
     """Record the user's decision.
 

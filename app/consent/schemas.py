@@ -4,15 +4,15 @@ import marshmallow
 from marshmallow import fields
 
 from app.consent.rules import DECISIONS, Basis, State
-from app.core.fields import Choice, Flag, Instant, Text
-from app.core.schema import Many, Schema, Shape
+from app.core.wire.fields import Choice, Flag, Instant, Text
+from app.core.wire.schemas import List, Payload, Schema
 from app.products.rules import Mode
 
 SUBJECT = "^afsub1_[A-Za-z0-9_-]{43}$"
-MOST_SUBJECTS = 50
+MAX_SUBJECTS = 50
 
 
-class Decision(Shape, frozen=True):
+class Decision(Payload, frozen=True):
     """What the user said."""
 
     decision: str
@@ -21,7 +21,7 @@ class Decision(Shape, frozen=True):
 class DecisionSchema(Schema):
     """What the user said, in one word."""
 
-    loads_as = Decision
+    loads_into = Decision
 
     decision = Choice(DECISIONS, required=True)
 
@@ -49,7 +49,7 @@ class IntrospectionSchema(Schema):
     submit = fields.Dict(required=True, allow_none=True)
 
 
-class Subjects(Shape, frozen=True):
+class Subjects(Payload, frozen=True):
     """Whose state is asked for: one subject, or several."""
 
     subject: str | None = None
@@ -59,10 +59,10 @@ class Subjects(Shape, frozen=True):
 class SubjectsSchema(Schema):
     """One subject, or up to fifty."""
 
-    loads_as = Subjects
+    loads_into = Subjects
 
     subject = Text(min_length=50, max_length=50, pattern=SUBJECT)
-    subjects = Many(Text(min_length=50, max_length=50, pattern=SUBJECT), min_length=1, max_length=MOST_SUBJECTS)
+    subjects = List(Text(min_length=50, max_length=50, pattern=SUBJECT), min_length=1, max_length=MAX_SUBJECTS)
 
 
 class SubjectStateSchema(marshmallow.Schema):

@@ -2,9 +2,8 @@
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, NamedTuple
 
-from flask import current_app
 from sqlalchemy import select, text
 
 from app.consent import contract
@@ -12,23 +11,36 @@ from app.consent.models import ConsentDecision, ConsentSubject
 from app.consent.rules import Basis, Standing, State, basis_of, standing
 from app.consent.schemas import Subjects
 from app.core import clock
-from app.core.database import HotStatement, session
+from app.core.database import PreparedStatement, session
 from app.core.errors import Conflict, Forbidden, Gone, Problem, Unprocessable
-from app.products.known_keys import CallingEnvironment
+from app.core.settings import current_settings
+from app.products.key_cache import CallerEnvironment
 from app.products.rules import Mode
 from app.tokens.capability import Capability
-from config.settings import Settings
 
-_FIND_SUBJECT = HotStatement(
-    "find_consent_subject",
-    ["uuid", "text"],
-    "SELECT decision FROM consent_subjects WHERE environment_id = $1 AND subject = $2",
+
+class DecisionRow(NamedTuple):
+    """A decision as it is stored."""
+
+    decision: str
+
+
+FIND_SUBJECT_DECISION = PreparedStatement(
+    "find_subject_decision",
+    """
+    SELECT decision FROM consent_subjects
+    WHERE environment_id = :environment_id::uuid AND subject = :subject::text
+    """,
+    row=DecisionRow,
 )
 
-_FIND_INTERACTION = HotStatement(
-    "find_consent_decision",
-    ["uuid", "uuid"],
-    "SELECT decision FROM consent_decisions WHERE environment_id = $1 AND interaction_id = $2",
+FIND_INTERACTION_DECISION = PreparedStatement(
+    "find_interaction_decision",
+    """
+    SELECT decision FROM consent_decisions
+    WHERE environment_id = :environment_id::uuid AND interaction_id = :interaction_id::uuid
+    """,
+    row=DecisionRow,
 )
 
 # A handle that had seen no decision may only make the first one.
@@ -100,7 +112,7 @@ class Decided:
     feedback: dict[str, Any] | None
 
 
-def introspect(environment: CallingEnvironment, capability: Capability, token: str) -> Introspection:
+def introspect(environment: CallerEnvironment, capability: Capability, token: str) -> Introspection:
     """Tell what an agent may do with its capability."""
     found = _standing(environment, capability)
     is_ready = found.state is State.FEEDBACK_READY
@@ -109,13 +121,15 @@ def introspect(environment: CallingEnvironment, capability: Capability, token: s
         configured_mode=environment.mode,
         consent_policy=found.policy,
         product_name=environment.product_name,
-        canonical_question=contract.question(found.question, _settings().service_name) if found.question else None,
+        canonical_question=contract.question(found.question, current_settings().service_name)
+        if found.question
+        else None,
         expires_at=datetime.fromtimestamp(capability.expires_at, UTC),
-        submit=contract.submit_report(_settings().feedback_url, token) if is_ready else None,
+        submit=contract.submit_report(current_settings().feedback_url, token) if is_ready else None,
     )
 
 
-def require_approval(environment: CallingEnvironment, capability: Capability) -> None:
+def require_approval(environment: CallerEnvironment, capability: Capability) -> None:
     """Raise unless the environment's mode lets this capability send feedback."""
     if environment.mode is Mode.NEVER_ASK:
         return
@@ -123,7 +137,7 @@ def require_approval(environment: CallingEnvironment, capability: Capability) ->
         raise ConsentMissing
 
 
-def decide(environment: CallingEnvironment, capability: Capability, token: str, decision: str) -> Decided:
+def decide(environment: CallerEnvironment, capability: Capability, token: str, decision: str) -> Decided:
     """Record the user's decision, if this handle may still make one; else tell what stands.
 
     The first decision of an interaction stays. A decision about a customer replaces exactly the one that the handle
@@ -138,7 +152,7 @@ def decide(environment: CallingEnvironment, capability: Capability, token: str, 
     state = standing(basis, stands.decision if stands else None).state
     # Who lost learns what stands and nothing else; whose interaction has decided, now or before, may go on.
     may_go_on = own is not None and state is State.FEEDBACK_READY
-    url = _settings().feedback_url
+    url = current_settings().feedback_url
     return Decided(
         state=state,
         decided_at=stands.decided_at if stands else None,
@@ -147,7 +161,7 @@ def decide(environment: CallingEnvironment, capability: Capability, token: str, 
     )
 
 
-def tell_states(environment: CallingEnvironment, asked: Subjects) -> dict[str, Any]:
+def tell_states(environment: CallerEnvironment, asked: Subjects) -> dict[str, Any]:
     """Return what stands for one subject, or for each of several."""
     if (asked.subject is None) == (asked.subjects is None):
         problem = Problem("", "required", "Send either subject or subjects.")
@@ -158,7 +172,7 @@ def tell_states(environment: CallingEnvironment, asked: Subjects) -> dict[str, A
     return {"state": found["state"], "revision": found["revision"]}
 
 
-def list_states(environment: CallingEnvironment, subjects: list[str]) -> list[dict[str, Any]]:
+def list_states(environment: CallerEnvironment, subjects: list[str]) -> list[dict[str, Any]]:
     """Return what stands for each subject, in their order."""
     rows = session().scalars(
         select(ConsentSubject).where(
@@ -176,7 +190,7 @@ def list_states(environment: CallingEnvironment, subjects: list[str]) -> list[di
     ]
 
 
-def _write(environment: CallingEnvironment, capability: Capability, decision: str) -> bool:
+def _write(environment: CallerEnvironment, capability: Capability, decision: str) -> bool:
     basis = basis_of(environment.mode, has_subject=capability.subject is not None)
     values = {
         "environment_id": environment.id,
@@ -209,26 +223,22 @@ def _write_subject(values: dict[str, Any]) -> int:
     return revision
 
 
-def _standing(environment: CallingEnvironment, capability: Capability) -> Standing:
+def _standing(environment: CallerEnvironment, capability: Capability) -> Standing:
     if environment.mode is Mode.OFF:
         raise FeedbackOff
     basis = basis_of(environment.mode, has_subject=capability.subject is not None)
     if basis is Basis.NOBODY:
         return standing(basis, None)
-    statement = _FIND_SUBJECT if basis is Basis.SUBJECT else _FIND_INTERACTION
-    about = capability.subject if basis is Basis.SUBJECT else capability.interaction_id
-    rows = statement.run(environment.id, about)
-    return standing(basis, rows[0][0] if rows else None)
+    if basis is Basis.SUBJECT:
+        row = FIND_SUBJECT_DECISION.first(environment_id=environment.id, subject=capability.subject)
+    else:
+        row = FIND_INTERACTION_DECISION.first(environment_id=environment.id, interaction_id=capability.interaction_id)
+    return standing(basis, row.decision if row else None)
 
 
-def _own_decision(environment: CallingEnvironment, capability: Capability) -> ConsentDecision | None:
+def _own_decision(environment: CallerEnvironment, capability: Capability) -> ConsentDecision | None:
     return session().get(ConsentDecision, (environment.id, capability.interaction_id), populate_existing=True)
 
 
-def _subject_decision(environment: CallingEnvironment, capability: Capability) -> ConsentSubject | None:
+def _subject_decision(environment: CallerEnvironment, capability: Capability) -> ConsentSubject | None:
     return session().get(ConsentSubject, (environment.id, capability.subject), populate_existing=True)
-
-
-def _settings() -> Settings:
-    settings: Settings = current_app.extensions["settings"]
-    return settings

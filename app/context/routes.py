@@ -3,7 +3,7 @@
 from app.context import service
 from app.context.schemas import ContextQuery, ContextQuerySchema, RetrievalSchema
 from app.context.service import Retrieval
-from app.core.api import Blueprint
+from app.core.http.blueprint import Blueprint
 from app.tokens.guards import current_environment
 
 blp = Blueprint("context", __name__, description="What a company may know about a customer right now.")

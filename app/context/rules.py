@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from app.tokens.capability import encode
 
-MOST_ITEMS = 100
+MAX_ITEMS = 100
 
 
 def context_version(purpose: str, signal_ids: Iterable[uuid.UUID]) -> str:

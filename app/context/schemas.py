@@ -2,14 +2,14 @@
 
 from marshmallow import fields
 
-from app.context.rules import MOST_ITEMS
-from app.core.fields import Choice, Identifier
-from app.core.schema import Many, Schema, Shape
+from app.context.rules import MAX_ITEMS
+from app.core.wire.fields import Choice, Identifier
+from app.core.wire.schemas import List, Nested, Payload, Schema
 from app.customers.rules import LEVELS, PURPOSES
 from app.enrichment.schemas import ContextItemSchema, reference
 
 
-class ContextQuery(Shape, frozen=True):
+class ContextQuery(Payload, frozen=True):
     """Whose context is asked for."""
 
     purpose: str
@@ -22,7 +22,7 @@ class ContextQuery(Shape, frozen=True):
 class ContextQuerySchema(Schema):
     """A customer's references, or the interaction that was answered in, or both."""
 
-    loads_as = ContextQuery
+    loads_into = ContextQuery
 
     purpose = Choice(PURPOSES, required=True)
     user_ref = reference()
@@ -38,4 +38,4 @@ class RetrievalSchema(Schema):
     identity_level = Choice(LEVELS, required=True)
     context_version = fields.String(required=True, metadata={"description": "Stays the same while the items do."})
     interaction_id = fields.UUID(required=True, allow_none=True)
-    items = Many(ContextItemSchema(), max_length=MOST_ITEMS, required=True)
+    items = List(Nested(ContextItemSchema), max_length=MAX_ITEMS, required=True)

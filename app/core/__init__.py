@@ -1,1 +1,1 @@
-"""What every room stands on; knows no room itself."""
+"""What every package stands on; imports none of them."""

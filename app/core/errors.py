@@ -1,19 +1,19 @@
-"""What can be refused, and how a refusal reads on the wire.
+"""API errors, and how they read on the wire.
 
-A room states its own facts by inheriting from one of the families at the end; the family brings the status.
+A package states its own errors by inheriting from one of the families at the end; the family brings the status.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-MOST_PROBLEMS = 20
-"""A body can be wrong in a thousand places; nobody repairs more than this many at a time."""
+MAX_PROBLEMS = 20
+"""A body can be wrong in a thousand places; an error lists no more than this many."""
 
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One thing that is wrong with a body: where, what, and the limit that was broken. Never the value."""
+    """One thing that is wrong with a request: where, what, and the limit that was broken. Never the value."""
 
     pointer: str
     code: str
@@ -25,8 +25,8 @@ class Problem:
         return {"pointer": self.pointer, "code": self.code, "message": self.message, **self.limits}
 
 
-class Refusal(Exception):
-    """The service understood, and says no."""
+class ApiError(Exception):
+    """An error with a status, a code and a sentence for the caller."""
 
     status: ClassVar[int] = 500
     code: ClassVar[str] = "internal_error"
@@ -37,7 +37,7 @@ class Refusal(Exception):
         self, sentence: str | None = None, *, code: str | None = None, problems: Sequence[Problem] = ()
     ) -> None:
         super().__init__(sentence or self.sentence)
-        self.problems = problems[:MOST_PROBLEMS]
+        self.problems = problems[:MAX_PROBLEMS]
         self.slug = code or self.code
 
     def as_dict(self, request_id: str) -> dict[str, Any]:
@@ -48,7 +48,7 @@ class Refusal(Exception):
         return body
 
 
-class BadRequest(Refusal):
+class BadRequest(ApiError):
     """The body has the wrong shape or holds what must not be sent."""
 
     status = 400
@@ -57,25 +57,67 @@ class BadRequest(Refusal):
 
 
 class MalformedJson(BadRequest):
-    """The body is not JSON, or not a JSON object."""
+    """The body is not JSON, or not a JSON object; the sentence says which."""
 
     code = "malformed_json"
-    sentence = "The body must be one JSON object in UTF-8."
+
+    def __init__(self, sentence: str) -> None:
+        super().__init__(sentence, problems=[Problem("", self.code, sentence)])
+
+
+class DuplicateKey(BadRequest):
+    """An object of the body repeats a key, so that two readers could read it differently."""
+
+    code = "duplicate_key"
+    sentence = "The body repeats a key; send each member once."
 
     def __init__(self) -> None:
         super().__init__(problems=[Problem("", self.code, self.sentence)])
 
 
-class Unauthorized(Refusal):
-    """No valid credential; deliberately the same for every reason."""
+class IncompleteBody(BadRequest):
+    """The body ended before its announced length, or its chunks are malformed."""
+
+    code = "incomplete_body"
+    sentence = "The body was cut off or is badly framed; check Content-Length or the chunks, and send it again."
+
+    def __init__(self) -> None:
+        super().__init__(problems=[Problem("", self.code, self.sentence)])
+
+
+class BodyTooLarge(ApiError):
+    """The body is larger than its endpoint takes."""
+
+    status = 413
+    code = "request_entity_too_large"
+
+    def __init__(self, max_bytes: int) -> None:
+        super().__init__(f"The body is larger than this endpoint takes: {max_bytes} bytes at most.")
+
+
+class UnsupportedEncoding(ApiError):
+    """The body is compressed."""
+
+    status = 415
+    code = "unsupported_media_type"
+    sentence = "The body is compressed; send plain JSON without a Content-Encoding."
+
+
+class Unauthorized(ApiError):
+    """No valid credential; unknown, revoked and badly signed ones get the same answer."""
 
     status = 401
     code = "unauthorized"
-    sentence = "Send a valid credential for this endpoint in the Authorization header, as a Bearer token."
+    sentence = "This endpoint takes a credential in the Authorization header, as a Bearer token."
+
+
+class InvalidBearerToken(Unauthorized):
+    """No valid Bearer token."""
+
     headers = {"WWW-Authenticate": "Bearer"}
 
 
-class Forbidden(Refusal):
+class Forbidden(ApiError):
     """The credential is valid, but this is not allowed."""
 
     status = 403
@@ -83,31 +125,31 @@ class Forbidden(Refusal):
     sentence = "This is not allowed."
 
 
-class NotFound(Refusal):
-    """There is no such thing, or not for this caller."""
+class NotFound(ApiError):
+    """There is no such resource, or not for this caller."""
 
     status = 404
     code = "not_found"
     sentence = "There is nothing here under this name."
 
 
-class Conflict(Refusal):
-    """It contradicts what is already recorded."""
+class Conflict(ApiError):
+    """The request contradicts what is already recorded."""
 
     status = 409
     code = "conflict"
     sentence = "This contradicts what is already recorded."
 
 
-class Gone(Refusal):
-    """It was here, and has been switched off."""
+class Gone(ApiError):
+    """The resource was switched off."""
 
     status = 410
     code = "gone"
     sentence = "This is switched off."
 
 
-class Unprocessable(Refusal):
+class Unprocessable(ApiError):
     """The body has the right shape and a value that does not fit."""
 
     status = 422
@@ -115,7 +157,7 @@ class Unprocessable(Refusal):
     sentence = "The body has a value that does not fit; errors says where and what fits."
 
 
-class TooManyRequests(Refusal):
+class TooManyRequests(ApiError):
     """The caller has tried too often, and is told how long to wait."""
 
     status = 429
@@ -128,8 +170,8 @@ class TooManyRequests(Refusal):
         self.headers = {"Retry-After": str(retry_after_s)}
 
 
-class Unavailable(Refusal):
-    """Something that the service needs is away for now."""
+class Unavailable(ApiError):
+    """Something that the service needs is unavailable for now."""
 
     status = 503
     code = "unavailable"
@@ -137,7 +179,7 @@ class Unavailable(Refusal):
     headers = {"Retry-After": "1"}
 
 
-class DatabaseAway(Unavailable):
+class DatabaseUnavailable(Unavailable):
     """The database cannot be reached."""
 
     code = "database_away"

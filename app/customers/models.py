@@ -1,6 +1,6 @@
 """Customers of a product, the references they are known by, and what they chose.
 
-There are no foreign keys: what belongs to a removed product is erased in bites, as its feedback is.
+There are no foreign keys: what belongs to a removed product is erased in batches, as its feedback is.
 """
 
 import uuid

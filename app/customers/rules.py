@@ -1,12 +1,11 @@
 """References, levels of identity, purposes and choices."""
 
 import hmac
-import uuid
 from enum import StrEnum
 from typing import NamedTuple
 
 
-class Purpose(StrEnum):
+class ContextPurpose(StrEnum):
     """What an answer may be used for. No permission and no signal of one purpose is good for the other."""
 
     PRODUCT_PERSONALIZATION = "product_personalization"
@@ -33,7 +32,7 @@ APPROVED = "approved"
 DECLINED = "declined"
 CHOICES = (APPROVED, DECLINED)
 
-PURPOSES = tuple(map(str, Purpose))
+PURPOSES = tuple(map(str, ContextPurpose))
 KINDS = tuple(map(str, Kind))
 LEVELS = tuple(map(str, Level))
 
@@ -56,16 +55,13 @@ class References(NamedTuple):
         return Level.PSEUDONYMOUS if self.anonymous else Level.EPHEMERAL
 
 
-def digest_references(
-    pepper: bytes, product_id: uuid.UUID, account: str | None, user: str | None, anonymous: str | None
-) -> References:
-    """Return what is kept of references: HMAC-SHA256 under a key of the product's own.
+def digest_references(key: bytes, account: str | None, user: str | None, anonymous: str | None) -> References:
+    """Return the digests of references: HMAC-SHA256 under the product's own key.
 
-    So the same customer of two products cannot be joined, nor guessed by who has only the database.
+    So the same customer of two products cannot be joined, nor guessed from the database alone.
     """
-    key = hmac.digest(pepper, f"customer-references:{product_id}".encode(), "sha256")
 
-    def keep(kind: Kind, text: str | None) -> bytes | None:
+    def digest(kind: Kind, text: str | None) -> bytes | None:
         return None if text is None else hmac.digest(key, f"{kind}:{text}".encode(), "sha256")
 
-    return References(keep(Kind.ACCOUNT, account), keep(Kind.USER, user), keep(Kind.ANONYMOUS, anonymous))
+    return References(digest(Kind.ACCOUNT, account), digest(Kind.USER, user), digest(Kind.ANONYMOUS, anonymous))

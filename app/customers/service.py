@@ -17,7 +17,7 @@ from app.core import clock
 from app.core.database import Base, session
 from app.core.errors import Conflict
 from app.customers.models import Customer, CustomerChoice, CustomerReference
-from app.customers.rules import DECLINED, NO_ACCOUNT, Kind, Level, Purpose, References
+from app.customers.rules import DECLINED, NO_ACCOUNT, ContextPurpose, Kind, Level, References
 
 # In one fixed order, so that two requests with the same references never wait for each other in a ring.
 _LOCK_REFERENCES = text("SELECT pg_advisory_xact_lock(key) FROM unnest(CAST(:keys AS bigint[])) AS key")
@@ -58,13 +58,13 @@ _CHOOSE = text("""
         SET decision = excluded.decision, decided_at = excluded.decided_at
 """)
 
-_NOTE_SEEN = text("""
+_UPDATE_LAST_SEEN = text("""
     UPDATE customers SET last_seen_at = :now
     WHERE product_id = :product_id AND id = :customer_id AND last_seen_at < :before
 """)
 
-MOST_TRIES = 5
-SEEN_IS_NOTED_EVERY = timedelta(days=1)
+MAX_TRIES = 5
+LAST_SEEN_PRECISION = timedelta(days=1)
 
 
 class AmbiguousUser(Conflict):
@@ -100,7 +100,7 @@ def resolve(product_id: uuid.UUID, references: References) -> Identity:
     if references.level is Level.EPHEMERAL:
         return Identity(None, references.level)
     session().execute(_LOCK_REFERENCES, {"keys": _lock_keys(product_id, references)})
-    for _ in range(MOST_TRIES):
+    for _ in range(MAX_TRIES):
         try:
             return _resolve(product_id, references)
         except _Overtaken:
@@ -142,7 +142,9 @@ def choose(product_id: uuid.UUID, customer_id: uuid.UUID, purpose: str, decision
 
 def list_declined(product_id: uuid.UUID, customer_id: uuid.UUID) -> list[str]:
     """Return the purposes that a customer has said no to."""
-    return [purpose for purpose in map(str, Purpose) if find_choice(product_id, customer_id, purpose) == DECLINED]
+    return [
+        purpose for purpose in map(str, ContextPurpose) if find_choice(product_id, customer_id, purpose) == DECLINED
+    ]
 
 
 def tables_of_customers() -> list[Table]:
@@ -240,14 +242,14 @@ def _refer(
 def _locked(product_id: uuid.UUID, customer_id: uuid.UUID) -> uuid.UUID:
     if not lock(product_id, customer_id):
         raise _Overtaken
-    _note_seen(product_id, customer_id)
+    _update_last_seen(product_id, customer_id)
     return customer_id
 
 
-def _note_seen(product_id: uuid.UUID, customer_id: uuid.UUID) -> None:
+def _update_last_seen(product_id: uuid.UUID, customer_id: uuid.UUID) -> None:
     now = clock.now()
-    values = {"product_id": product_id, "customer_id": customer_id, "now": now, "before": now - SEEN_IS_NOTED_EVERY}
-    session().execute(_NOTE_SEEN, values)
+    values = {"product_id": product_id, "customer_id": customer_id, "now": now, "before": now - LAST_SEEN_PRECISION}
+    session().execute(_UPDATE_LAST_SEEN, values)
 
 
 def _link(product_id: uuid.UUID, customer_id: uuid.UUID, into: uuid.UUID) -> None:
@@ -256,7 +258,7 @@ def _link(product_id: uuid.UUID, customer_id: uuid.UUID, into: uuid.UUID) -> Non
     found = session().execute(_LOCK, {"product_id": product_id, "ids": [customer_id, into]}).all()
     if len(found) < len({customer_id, into}):
         raise _Overtaken
-    _note_seen(product_id, into)
+    _update_last_seen(product_id, into)
     session().execute(_MERGE_CHOICES, values)
     session().execute(_REPOINT, values)
     where = "WHERE product_id = :product_id AND customer_id = :customer_id"

@@ -8,7 +8,7 @@ from app.accounts.schemas import CredentialsSchema
 from app.accounts.sessions import WrongCredentials
 from app.accounts.throttle import TooManyAttempts
 from app.core.database import transaction
-from app.core.errors import Refusal
+from app.core.errors import ApiError
 from app.dashboard.pages import render
 
 MINUTE_S = 60
@@ -25,7 +25,7 @@ def open_session() -> None:
     form = {name: request.form.get(name, "") for name in ("email", "password")}
     try:
         given = CredentialsSchema().accept(form)
-    except Refusal:
+    except ApiError:
         # What no account can have is as wrong as what none has.
         raise WrongCredentials from None
     with transaction():
@@ -33,7 +33,7 @@ def open_session() -> None:
         give_session(opened.token)
 
 
-def show_form(wanted: str, refusal: Refusal | None = None) -> Response:
+def show_form(wanted: str, refusal: ApiError | None = None) -> Response:
     """Show the form, with the reason if it was filled in in vain; `wanted` is where to go afterwards."""
     sentence = _in_words(refusal) if refusal else None
     status = refusal.status if refusal else 200
@@ -43,7 +43,7 @@ def show_form(wanted: str, refusal: Refusal | None = None) -> Response:
     return page
 
 
-def _in_words(refusal: Refusal) -> str:
+def _in_words(refusal: ApiError) -> str:
     if not isinstance(refusal, TooManyAttempts):
         return str(refusal)
     wait_s = refusal.retry_after_s

@@ -11,14 +11,16 @@ import secrets
 from datetime import timedelta
 from functools import partial
 
-from flask import Response, after_this_request, current_app, g, request
+from flask import Response, after_this_request, g, request
 from itsdangerous import BadSignature, TimestampSigner
 
 from app.accounts.guards import SAFE_METHODS, cookie_prefix
 from app.core import clock
-from app.core.api import AGENT_BODY_BYTES
 from app.core.errors import Forbidden
-from config.settings import Settings
+from app.core.http.body import AGENT_BODY_BYTES
+from app.core.pepper import current_pepper
+from app.core.purposes import Purpose
+from app.core.settings import current_settings
 
 FIELD = "form_token"
 COOKIE = "agent_feedback_form"
@@ -62,7 +64,7 @@ def check_form() -> None:
 
 
 def _token(value: str) -> str:
-    mac = hmac.digest(_secret(), f"form\0{value}".encode(), "sha256")
+    mac = hmac.digest(current_pepper().derive(Purpose.FORM_TOKEN), value.encode(), "sha256")
     return base64.urlsafe_b64encode(mac).rstrip(b"=").decode()
 
 
@@ -80,7 +82,7 @@ def _set_cookie(value: str, response: Response) -> Response:
         _signer().sign(value).decode(),
         max_age=LIFETIME,
         path="/",
-        secure=not _settings().is_development,
+        secure=not current_settings().is_development,
         httponly=True,
         samesite="Lax",
     )
@@ -88,17 +90,8 @@ def _set_cookie(value: str, response: Response) -> Response:
 
 
 def _signer() -> _Signer:
-    return _Signer(_secret(), salt="form cookie")
+    return _Signer(current_pepper().derive(Purpose.FORM_COOKIE), salt="form cookie")
 
 
 def _cookie_name() -> str:
-    return cookie_prefix(_settings()) + COOKIE
-
-
-def _secret() -> bytes:
-    return _settings().key_pepper.reveal().encode()
-
-
-def _settings() -> Settings:
-    settings: Settings = current_app.extensions["settings"]
-    return settings
+    return cookie_prefix(current_settings()) + COOKIE

@@ -3,12 +3,13 @@
 from typing import Any
 from urllib.parse import urlencode
 
-from flask import Blueprint, Response, current_app, g, redirect, render_template, request
+from flask import Blueprint, Response, g, redirect, render_template, request
 from werkzeug.wrappers import Response as AnyResponse
 
-from app.core.api import PRIVATE
 from app.core.errors import Unauthorized
-from app.core.requests import refuse
+from app.core.http.blueprint import PRIVATE
+from app.core.http.errors import error_response
+from app.core.settings import current_settings
 from app.dashboard.forms import check_form, form_token
 from app.dashboard.playground import has_playground
 from app.dashboard.rules import HOME
@@ -37,7 +38,7 @@ def protect(blueprint: Blueprint) -> None:
 
 def render(template: str, status: int = 200, **content: Any) -> Response:
     """Return a page."""
-    settings = current_app.extensions["settings"]
+    settings = current_settings()
     text = render_template(
         template,
         login=g.get("login"),
@@ -52,7 +53,7 @@ def refuse_on_page(error: Exception) -> AnyResponse:
     """Tell a refusal on a page; who is not signed in is sent to do so, and back again."""
     if isinstance(error, Unauthorized):
         return redirect(_sign_in_path(), 303)
-    refused = refuse(error)
+    refused = error_response(error)
     if refused.status_code >= 400:
         sentence = refused.get_json()["error"]
         refused.set_data(render("refused.html", sentence=sentence, number=refused.status_code).get_data())

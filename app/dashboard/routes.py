@@ -2,21 +2,21 @@
 
 import uuid
 
-from flask import Blueprint, Response, current_app, redirect, request
+from flask import Blueprint, Response, redirect, request
 from werkzeug.wrappers import Response as AnyResponse
 
 from app.accounts import sessions
 from app.accounts.guards import current_login, current_session_token, take_session_back
 from app.accounts.sessions import WrongCredentials
 from app.accounts.throttle import TooManyAttempts
-from app.core import json
 from app.core.database import transaction
+from app.core.settings import current_settings
+from app.core.wire.serialization import dumps
 from app.dashboard.entrance import is_signed_in, open_session, show_form
 from app.dashboard.pages import SIGN_IN, add_headers, protect, refuse_on_page, render
 from app.dashboard.playground import NoPlayground, Playground
 from app.dashboard.queries import NoSuchInteraction, interaction_record, workspace_products
 from app.dashboard.rules import MODES, local_path
-from config.settings import Settings
 
 entrance = Blueprint("dashboard", __name__, template_folder="templates", static_folder="static")
 pages = Blueprint("pages", __name__)
@@ -64,12 +64,12 @@ def sign_out() -> AnyResponse:
 
 
 def _playground() -> Playground:
-    settings: Settings = current_app.extensions["settings"]
+    settings = current_settings()
     return Playground(settings)
 
 
 def _answer(body: object) -> Response:
-    return Response(json.dumps(body), mimetype="application/json", headers={"Cache-Control": "no-store"})
+    return Response(dumps(body), mimetype="application/json", headers={"Cache-Control": "no-store"})
 
 
 @playground.get("")

@@ -2,13 +2,13 @@
 
 from typing import Any
 
-from flask import Response, current_app, request
+from flask import Response, request
 
-from app.core import json
-from app.core.api import Blueprint
+from app.core.http.blueprint import Blueprint
+from app.core.settings import current_settings
+from app.core.wire.serialization import dumps
 from app.discovery import document, downloads
 from app.discovery.schemas import DeprecatedDiscoverySchema, DiscoverySchema, ManifestSchema
-from config.settings import Settings
 
 CACHE_S = 300
 
@@ -20,7 +20,7 @@ sdk = Blueprint("sdk", __name__, description="The SDKs and the protocol archive.
 @well_known.response(200, DiscoverySchema)
 def current() -> Response:
     """Describe the service: submission URLs, SDK downloads and guarantees."""
-    settings: Settings = current_app.extensions["settings"]
+    settings = current_settings()
     return _cacheable(document.current(settings.service_name, settings.feedback_url, downloads.paths()))
 
 
@@ -28,7 +28,7 @@ def current() -> Response:
 @well_known.response(200, DeprecatedDiscoverySchema)
 def deprecated() -> Response:
     """Point to the current document. Deprecated."""
-    settings: Settings = current_app.extensions["settings"]
+    settings = current_settings()
     return _cacheable(document.deprecated(settings.service_name, settings.feedback_url))
 
 
@@ -40,7 +40,7 @@ def manifest() -> Response:
 
 
 @sdk.get("/<name>")
-@sdk.response(200, refusals=(404,))
+@sdk.response(200, errors=(404,))
 def download(name: str) -> Response:
     """Download an SDK or the protocol archive."""
     found = downloads.get_download(name)
@@ -50,7 +50,7 @@ def download(name: str) -> Response:
 
 
 def _cacheable(body: dict[str, Any]) -> Response:
-    return _keep(Response(json.dumps(body), mimetype="application/json"))
+    return _keep(Response(dumps(body), mimetype="application/json"))
 
 
 def _keep(response: Response) -> Response:

@@ -9,9 +9,12 @@ from typing import Any
 
 import msgspec
 
-from app.core import clock, json
+from app.core import clock
 from app.core.database import session
 from app.core.errors import Conflict, Forbidden, Problem, Unauthorized, Unprocessable
+from app.core.pepper import current_pepper
+from app.core.purposes import Purpose
+from app.core.wire.serialization import dumps, loads
 from app.customers import service as customers
 from app.customers.rules import DECLINED
 from app.enrichment import revocation
@@ -20,10 +23,9 @@ from app.enrichment.models import EnrichmentRequest, Signal
 from app.enrichment.rules import INFERENCE, State, expiry, summarize
 from app.enrichment.schemas import Answer, Item
 from app.interactions.service import note_answer
-from app.products.known_keys import known_keys
 from app.products.service import get_environment
 
-MOST_TRIES = 5
+MAX_TRIES = 5
 
 
 class OptedOut(Forbidden):
@@ -68,7 +70,7 @@ def answer(opened: OpenRequest, given: Answer) -> AcceptedAnswer:
     request.state = request.answered_as = given.status
     request.answer_fingerprint = fingerprint
     # As it is read back, so that the first answer and every later one are made of the same bytes.
-    request.receipt = json.loads(json.dumps([_receipt(signal) for signal in signals]))
+    request.receipt = loads(dumps([_receipt(signal) for signal in signals]))
     note_answer(request.environment_id, request.interaction_id)
     session().flush()
     return _accepted(request)
@@ -77,7 +79,7 @@ def answer(opened: OpenRequest, given: Answer) -> AcceptedAnswer:
 def lock_request(opened: OpenRequest) -> EnrichmentRequest:
     """Return a request, locked after its customer, or raise if it is gone."""
     identity = (opened.environment_id, opened.interaction_id)
-    for _ in range(MOST_TRIES):
+    for _ in range(MAX_TRIES):
         found = session().get(EnrichmentRequest, identity, populate_existing=True)
         if found is None:
             break
@@ -102,7 +104,7 @@ def decline(request: EnrichmentRequest) -> None:
 
 
 def _fingerprint(request: EnrichmentRequest, given: Answer) -> bytes:
-    key = hmac.digest(known_keys().pepper, f"enrichment-answer:{request.id}".encode(), "sha256")
+    key = current_pepper().derive(Purpose.ENRICHMENT_ANSWER, request.id)
     return hmac.digest(key, msgspec.json.encode(given), "sha256")
 
 

@@ -11,14 +11,14 @@ from typing import Any
 
 import orjson
 
-from app.core.fields import exact
+from app.core.wire.fields import exact
 from app.enrichment.rules import (
     CANONICAL_TYPES,
     KEY_PATTERN,
-    LONGEST_LABEL,
-    LONGEST_VALUE,
-    MOST_VALUES,
-    SHORTEST_LABEL,
+    MAX_LABEL_LENGTH,
+    MAX_VALUE_LENGTH,
+    MAX_VALUES,
+    MIN_LABEL_LENGTH,
     VALUE_PATTERN,
     canonical_type,
 )
@@ -145,13 +145,13 @@ def _mistakes(entry: dict[str, Any], position: int) -> Iterable[str]:
         return
     if not isinstance(name, str) or not _KEY.match(name):
         yield f"entry {position} has no valid key"
-    if not isinstance(entry["label"], str) or not SHORTEST_LABEL <= len(entry["label"]) <= LONGEST_LABEL:
+    if not isinstance(entry["label"], str) or not MIN_LABEL_LENGTH <= len(entry["label"]) <= MAX_LABEL_LENGTH:
         yield f"entry {position} has no valid label"
     if entry["type"] not in CANONICAL_TYPES:
         yield f"entry {position} has no canonical type"
     if not isinstance(entry["targeted_advertising_safe"], bool):
         yield f"entry {position} must say whether it is safe for advertising"
-    if not isinstance(values, list) or not 1 <= len(values) <= MOST_VALUES or len(set(map(str, values))) < len(values):
-        yield f"entry {position} needs 1 to {MOST_VALUES} distinct values"
-    elif not all(isinstance(value, str) and len(value) <= LONGEST_VALUE and _VALUE.match(value) for value in values):
+    if not isinstance(values, list) or not 1 <= len(values) <= MAX_VALUES or len(set(map(str, values))) < len(values):
+        yield f"entry {position} needs 1 to {MAX_VALUES} distinct values"
+    elif not all(isinstance(value, str) and len(value) <= MAX_VALUE_LENGTH and _VALUE.match(value) for value in values):
         yield f"entry {position} has a value that is not lowercase snake_case"

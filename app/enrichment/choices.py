@@ -12,7 +12,7 @@ from app.enrichment.models import EnrichmentRequest
 from app.enrichment.rules import State, state_after
 from app.enrichment.schemas import ContextChoice
 from app.enrichment.views import ChosenView, RequestView
-from app.products.known_keys import CallingEnvironment
+from app.products.key_cache import CallerEnvironment
 from app.products.service import get_environment
 
 
@@ -34,7 +34,7 @@ def choose(opened: OpenRequest, choice: ContextChoice) -> ChosenView:
     return views.show_chosen(request, changed=before != (request.state, request.remember))
 
 
-def inspect(environment: CallingEnvironment, opened: OpenRequest) -> RequestView:
+def inspect(environment: CallerEnvironment, opened: OpenRequest) -> RequestView:
     """Show a request as it stands."""
     request = session().get(EnrichmentRequest, (opened.environment_id, opened.interaction_id))
     if request is None:

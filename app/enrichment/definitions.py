@@ -7,17 +7,17 @@ from typing import Any
 
 from sqlalchemy import func, select
 
-from app.accounts.service import record_deed
+from app.accounts.service import record_audit_entry
 from app.core import clock
 from app.core.database import session
 from app.core.errors import Conflict, NotFound, Problem, Unprocessable
-from app.core.fields import exact
+from app.core.wire.fields import exact
 from app.enrichment import catalog
 from app.enrichment.catalog import Catalog, Entry, built_in
 from app.enrichment.models import FieldDefinition
-from app.enrichment.rules import KEY_PATTERN, MOST_DEFINITIONS, RESERVED_NAMESPACE, is_sensitive
+from app.enrichment.rules import KEY_PATTERN, MAX_DEFINITIONS, RESERVED_NAMESPACE, is_sensitive
 from app.enrichment.schemas import Definition
-from app.products.known_keys import CallingEnvironment
+from app.products.key_cache import CallerEnvironment
 from app.products.models import Product
 from app.screening.service import refuse_private
 
@@ -28,7 +28,7 @@ class TooManyDefinitions(Conflict):
     """A catalog that nobody can answer."""
 
     code = "too_many_fields"
-    sentence = f"A product has at most {MOST_DEFINITIONS} questions of its own; remove one first."
+    sentence = f"A product has at most {MAX_DEFINITIONS} questions of its own; remove one first."
 
 
 class UnknownDefinition(NotFound):
@@ -47,7 +47,7 @@ class Definitions:
     default_catalog: list[dict[str, Any]]
 
 
-def put(environment: CallingEnvironment, key_id: str, key: str, definition: Definition) -> FieldDefinition:
+def put(environment: CallerEnvironment, key_id: str, key: str, definition: Definition) -> FieldDefinition:
     """Create or replace a question; requests that were made before keep their own copy."""
     _check(key, definition)
     _write_alone(environment)
@@ -60,24 +60,28 @@ def put(environment: CallingEnvironment, key_id: str, key: str, definition: Defi
     for name in ("label", "type", "allowed_values", "targeted_advertising_safe", "operations", "enabled"):
         setattr(found, name, getattr(definition, name))
     found.updated_at = now
-    record_deed(environment.workspace_id, f"key {key_id}", "field.written", key, product=str(environment.product_id))
+    record_audit_entry(
+        environment.workspace_id, f"key {key_id}", "field.written", key, product=str(environment.product_id)
+    )
     session().flush()
     return found
 
 
-def delete(environment: CallingEnvironment, key_id: str, key: str) -> FieldDefinition:
+def delete(environment: CallerEnvironment, key_id: str, key: str) -> FieldDefinition:
     """Remove a question and return it as it was."""
     _write_alone(environment)
     found = session().get(FieldDefinition, (environment.product_id, key))
     if found is None:
         raise UnknownDefinition
     session().delete(found)
-    record_deed(environment.workspace_id, f"key {key_id}", "field.deleted", key, product=str(environment.product_id))
+    record_audit_entry(
+        environment.workspace_id, f"key {key_id}", "field.deleted", key, product=str(environment.product_id)
+    )
     session().flush()
     return found
 
 
-def list_all(environment: CallingEnvironment) -> Definitions:
+def list_all(environment: CallerEnvironment) -> Definitions:
     """Return the questions of a product, by key."""
     found = _own(environment)
     return Definitions(
@@ -87,15 +91,15 @@ def list_all(environment: CallingEnvironment) -> Definitions:
     )
 
 
-def effective_catalog(environment: CallingEnvironment) -> Catalog:
+def effective_catalog(environment: CallerEnvironment) -> Catalog:
     """Return the questions in force: the product's own as soon as one is enabled, else the built-in ones."""
     own = tuple(_entry(definition) for definition in _own(environment) if definition.enabled)
     return Catalog(catalog.PRODUCT_VERSION, own) if own else built_in().catalog
 
 
-def _own(environment: CallingEnvironment) -> Sequence[FieldDefinition]:
+def _own(environment: CallerEnvironment) -> Sequence[FieldDefinition]:
     found = select(FieldDefinition).where(FieldDefinition.product_id == environment.product_id)
-    return session().scalars(found.order_by(FieldDefinition.key).limit(MOST_DEFINITIONS)).all()
+    return session().scalars(found.order_by(FieldDefinition.key).limit(MAX_DEFINITIONS)).all()
 
 
 def _entry(definition: FieldDefinition) -> Entry:
@@ -109,14 +113,14 @@ def _entry(definition: FieldDefinition) -> Entry:
     )
 
 
-def _write_alone(environment: CallingEnvironment) -> None:
+def _write_alone(environment: CallerEnvironment) -> None:
     """Wait until nobody else changes the questions of the product."""
     session().get(Product, environment.product_id, with_for_update={"key_share": True})
 
 
-def _leave_room(environment: CallingEnvironment) -> None:
+def _leave_room(environment: CallerEnvironment) -> None:
     count = select(func.count()).where(FieldDefinition.product_id == environment.product_id)
-    if session().execute(count).scalar_one() >= MOST_DEFINITIONS:
+    if session().execute(count).scalar_one() >= MAX_DEFINITIONS:
         raise TooManyDefinitions
 
 

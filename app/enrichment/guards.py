@@ -1,53 +1,72 @@
 """The guard of the request handle `aqr1_`."""
 
 import uuid
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from flask import g
 
 from app.core import clock
-from app.core.database import HotStatement
-from app.core.doors import Guard
-from app.core.errors import Unauthorized
-from app.products.known_keys import known_keys
+from app.core.database import PreparedStatement
+from app.core.errors import InvalidBearerToken
+from app.core.http.mounts import Guard
+from app.core.pepper import current_pepper
+from app.core.purposes import Purpose
+from app.products.key_cache import key_cache
 from app.tokens import handle
 from app.tokens.guards import bearer
 from app.tokens.handle import BadHandle
 
-_FIND = HotStatement(
-    "find_enrichment_request",
-    ["uuid", "timestamptz"],
-    "SELECT environment_id, interaction_id, key_id FROM enrichment_requests WHERE id = $1 AND expires_at > $2",
-)
 
-
-@dataclass(frozen=True, slots=True)
-class OpenRequest:
-    """Which request a valid handle is for."""
+class OpenRequest(NamedTuple):
+    """The request that a valid handle names."""
 
     environment_id: uuid.UUID
     interaction_id: uuid.UUID
+    key_id: str
+
+
+FIND_OPEN_REQUEST = PreparedStatement(
+    "find_open_request",
+    """
+    SELECT environment_id, interaction_id, key_id FROM enrichment_requests
+    WHERE id = :request_id::uuid AND expires_at > :now::timestamptz
+    """,
+    row=OpenRequest,
+)
+
+
+class InvalidHandle(InvalidBearerToken):
+    """No valid handle."""
+
+    sentence = "This endpoint takes a request handle, aqr1_…, that the action in the product's response carries."
+
+
+class HandleExpired(InvalidHandle):
+    """The signature is right and the time is over."""
+
+    code = "handle_expired"
+    sentence = "This request handle, aqr1_…, has expired; use the one of a newer product response."
 
 
 def current_request() -> OpenRequest:
     """Return the request that the caller's handle is for."""
-    found: OpenRequest = g.open_request
-    return found
+    open_request: OpenRequest = g.open_request
+    return open_request
 
 
-def _admit_handle() -> None:
-    ring = known_keys()
+def _authenticate_handle() -> None:
+    cache = key_cache()
     try:
-        request_id = handle.read(bearer(), handle.derive_key(ring.pepper))
+        request_id = handle.read(bearer(InvalidHandle), current_pepper().derive(Purpose.REQUEST_HANDLE))
     except BadHandle:
-        raise Unauthorized from None
-    rows = _FIND.run(request_id, clock.now())
-    key = ring.find(rows[0][2]) if rows else None
+        raise InvalidHandle from None
+    open_request = FIND_OPEN_REQUEST.first(request_id=request_id, now=clock.now())
+    key = cache.find(open_request.key_id) if open_request else None
     # A key that was rotated has an end and still answers for its handles; one that was revoked does not.
-    if key is None or key.revoked_at is not None:
-        raise Unauthorized
-    state = g._get_current_object()
-    state.open_request, state.environment = OpenRequest(*rows[0][:2]), key.environment
+    if open_request is None or key is None or key.revoked_at is not None:
+        raise InvalidHandle
+    context = g._get_current_object()
+    context.open_request, context.environment = open_request, key.environment
 
 
-REQUEST_HANDLE = Guard("requestHandle", _admit_handle, "The handle of one request, `aqr1_…`, from its action.")
+REQUEST_HANDLE = Guard("requestHandle", _authenticate_handle, "The handle of one request, `aqr1_…`, from its action.")

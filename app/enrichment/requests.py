@@ -13,8 +13,10 @@ from sqlalchemy.dialects.postgresql import insert
 from app.core import clock
 from app.core.database import session
 from app.core.errors import Conflict, Problem, Unprocessable
+from app.core.pepper import current_pepper
+from app.core.purposes import Purpose
 from app.customers import service as customers
-from app.customers.rules import DECLINED, Purpose, References, digest_references
+from app.customers.rules import DECLINED, ContextPurpose, References, digest_references
 from app.customers.service import Identity
 from app.enrichment import catalog, revocation, views
 from app.enrichment.catalog import Catalog, Entry
@@ -24,7 +26,7 @@ from app.enrichment.rules import HANDLE_LIFETIME_S, INTERACTION_SURFACES, State
 from app.enrichment.schemas import NewRequest
 from app.enrichment.views import RequestView
 from app.interactions.service import Opportunity, note_opportunity
-from app.products.known_keys import CallingEnvironment, known_keys
+from app.products.key_cache import CallerEnvironment
 from app.products.service import get_environment
 from app.screening.service import refuse_private
 
@@ -47,7 +49,7 @@ class RequestExpired(Conflict):
 class _Call:
     """One call, with everything that is known before the database is asked."""
 
-    environment: CallingEnvironment
+    environment: CallerEnvironment
     key_id: str
     asked: NewRequest
     references: References
@@ -58,14 +60,14 @@ class _Call:
         return uuid.UUID(self.asked.interaction_id)
 
 
-def ask(environment: CallingEnvironment, key_id: str, asked: NewRequest) -> RequestView:
+def ask(environment: CallerEnvironment, key_id: str, asked: NewRequest) -> RequestView:
     """Make the request of an interaction, or return the one that it has made in its current state."""
     _check(asked)
     if asked.runtime_hint is not None:
         refuse_private([("/runtimeHint", asked.runtime_hint)])
-    pepper, product_id = known_keys().pepper, environment.product_id
-    references = digest_references(pepper, product_id, asked.account_ref, asked.user_ref, asked.anonymous_ref)
-    call = _Call(environment, key_id, asked, references, _fingerprint(pepper, environment, asked))
+    key = current_pepper().derive(Purpose.CUSTOMER_REFERENCES, environment.product_id)
+    references = digest_references(key, asked.account_ref, asked.user_ref, asked.anonymous_ref)
+    call = _Call(environment, key_id, asked, references, _fingerprint(environment, asked))
     if found := _find(call):
         return _again(call, found)
     in_force = effective_catalog(environment)
@@ -102,7 +104,7 @@ def choose_entries(in_force: Catalog, asked: NewRequest) -> list[Entry]:
 
 def is_usable(entry: Entry, purpose: str) -> bool:
     """Tell whether a question may be used for a purpose."""
-    return entry.targeted_advertising_safe or purpose != Purpose.TARGETED_ADVERTISING
+    return entry.targeted_advertising_safe or purpose != ContextPurpose.TARGETED_ADVERTISING
 
 
 _OBJECTIONS = {
@@ -130,7 +132,7 @@ def _check(asked: NewRequest) -> None:
         raise Unprocessable(problems=problems)
 
 
-def _fingerprint(pepper: bytes, environment: CallingEnvironment, asked: NewRequest) -> bytes:
+def _fingerprint(environment: CallerEnvironment, asked: NewRequest) -> bytes:
     """Return a keyed digest of all that a retry must repeat; what was measured of the call may differ."""
     repeated = [
         asked.operation,
@@ -143,7 +145,7 @@ def _fingerprint(pepper: bytes, environment: CallingEnvironment, asked: NewReque
         asked.session_ref,
         None if asked.field_keys is None else sorted(asked.field_keys),
     ]
-    key = hmac.digest(pepper, f"enrichment-request:{environment.id}".encode(), "sha256")
+    key = current_pepper().derive(Purpose.ENRICHMENT_REQUEST, environment.id)
     return hmac.digest(key, orjson.dumps(repeated), "sha256")
 
 
@@ -163,7 +165,7 @@ def _again(call: _Call, found: EnrichmentRequest) -> RequestView:
     return _show(call.environment, found)
 
 
-def _show(environment: CallingEnvironment, request: EnrichmentRequest) -> RequestView:
+def _show(environment: CallerEnvironment, request: EnrichmentRequest) -> RequestView:
     return views.show(request, environment.product_name, get_environment(environment.id).retention_days)
 
 

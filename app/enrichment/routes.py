@@ -1,6 +1,6 @@
 """Questions and answers over HTTP."""
 
-from app.core.api import Blueprint
+from app.core.http.blueprint import Blueprint
 from app.enrichment import answers, choices, definitions, requests
 from app.enrichment.answers import AcceptedAnswer
 from app.enrichment.definitions import Definitions
@@ -31,7 +31,7 @@ answering = Blueprint("answering", __name__, description="What the customer's ag
 
 @questions.put("/fields/<key>")
 @questions.arguments(DefinitionSchema)
-@questions.response(200, StoredDefinitionSchema, refusals=(409,))
+@questions.response(200, StoredDefinitionSchema, errors=(409,))
 def put_field(definition: Definition, key: str) -> FieldDefinition:
     """Create or replace a question; requests that were made before keep their own copy."""
     return definitions.put(current_environment(), current_key_id(), key, definition)
@@ -45,7 +45,7 @@ def list_fields() -> Definitions:
 
 
 @questions.delete("/fields/<key>")
-@questions.response(200, StoredDefinitionSchema, refusals=(404,))
+@questions.response(200, StoredDefinitionSchema, errors=(404,))
 def delete_field(key: str) -> FieldDefinition:
     """Remove a question; requests that were made before keep their own copy."""
     return definitions.delete(current_environment(), current_key_id(), key)
@@ -53,7 +53,7 @@ def delete_field(key: str) -> FieldDefinition:
 
 @asking.post("/requests")
 @asking.arguments(NewRequestSchema)
-@asking.response(200, RequestSchema, refusals=(409,))
+@asking.response(200, RequestSchema, errors=(409,))
 def request_context(asked: NewRequest) -> RequestView:
     """Ask for one interaction's context.
 
@@ -71,7 +71,7 @@ def inspect() -> RequestView:
 
 @answering.post("/answers")
 @answering.arguments(AnswerSchema)
-@answering.response(200, AcceptedAnswerSchema, refusals=(403, 409))
+@answering.response(200, AcceptedAnswerSchema, errors=(403, 409))
 def answer(given: Answer) -> AcceptedAnswer:
     """Answer in the catalog's words; a retry gets the same receipt."""
     return answers.answer(current_request(), given)

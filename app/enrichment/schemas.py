@@ -4,22 +4,22 @@ from datetime import datetime
 
 from marshmallow import fields
 
-from app.core.fields import Address, Choice, Flag, Identifier, Instant, Integer, Number, Text
-from app.core.schema import Many, One, Schema, Shape
+from app.core.wire.fields import Address, Choice, Flag, Identifier, Instant, Integer, Number, Text
+from app.core.wire.schemas import List, Nested, Payload, Schema
 from app.customers.rules import CHOICES, LEVELS, PURPOSES
 from app.enrichment.rules import (
     KEY_PATTERN,
-    LONGEST_KEY,
-    LONGEST_LABEL,
-    LONGEST_TYPE,
-    LONGEST_VALUE,
-    MOST_DEFINITIONS,
-    MOST_FIELD_KEYS,
-    MOST_ITEMS,
-    MOST_OPERATIONS,
-    MOST_VALUES,
+    MAX_DEFINITIONS,
+    MAX_FIELD_KEYS,
+    MAX_ITEMS,
+    MAX_KEY_LENGTH,
+    MAX_LABEL_LENGTH,
+    MAX_OPERATIONS,
+    MAX_TYPE_LENGTH,
+    MAX_VALUE_LENGTH,
+    MAX_VALUES,
+    MIN_LABEL_LENGTH,
     PROVENANCES,
-    SHORTEST_LABEL,
     STATES,
     STATUSES,
     SURFACES,
@@ -27,9 +27,9 @@ from app.enrichment.rules import (
     VALUE_PATTERN,
 )
 from app.interactions.rules import (
-    LONGEST_HINT,
-    LONGEST_OPERATION,
-    LONGEST_REFERENCE,
+    MAX_HINT_LENGTH,
+    MAX_OPERATION_LENGTH,
+    MAX_REFERENCE_LENGTH,
     OPERATION_PATTERN,
     REFERENCE_PATTERN,
 )
@@ -37,7 +37,7 @@ from app.interactions.rules import (
 ORIGIN_PATTERN = r"^https?://([A-Za-z0-9.-]+|\[[0-9A-Fa-f:.]+\])(:[0-9]{1,5})?$"
 
 
-class Definition(Shape, frozen=True):
+class Definition(Payload, frozen=True):
     """A question as a product writes it."""
 
     label: str
@@ -51,18 +51,18 @@ class Definition(Shape, frozen=True):
 class DefinitionSchema(Schema):
     """A question of a product's own; `operations` null or left out: it may be asked anywhere."""
 
-    loads_as = Definition
+    loads_into = Definition
 
-    label = Text(min_length=SHORTEST_LABEL, max_length=LONGEST_LABEL, normalized=True, required=True)
-    type = Text(max_length=LONGEST_TYPE, pattern=TYPE_PATTERN, required=True)
-    allowed_values = Many(
-        Text(max_length=LONGEST_VALUE, pattern=VALUE_PATTERN), min_length=1, max_length=MOST_VALUES, required=True
+    label = Text(min_length=MIN_LABEL_LENGTH, max_length=MAX_LABEL_LENGTH, normalized=True, required=True)
+    type = Text(max_length=MAX_TYPE_LENGTH, pattern=TYPE_PATTERN, required=True)
+    allowed_values = List(
+        Text(max_length=MAX_VALUE_LENGTH, pattern=VALUE_PATTERN), min_length=1, max_length=MAX_VALUES, required=True
     )
     targeted_advertising_safe = Flag(load_default=False)
-    operations = Many(
-        Text(max_length=LONGEST_OPERATION, pattern=OPERATION_PATTERN),
+    operations = List(
+        Text(max_length=MAX_OPERATION_LENGTH, pattern=OPERATION_PATTERN),
         min_length=1,
-        max_length=MOST_OPERATIONS,
+        max_length=MAX_OPERATIONS,
         is_nullable=True,
     )
     enabled = Flag(load_default=True)
@@ -71,7 +71,7 @@ class DefinitionSchema(Schema):
 class StoredDefinitionSchema(Schema):
     """A question as it is stored."""
 
-    key = Text(max_length=LONGEST_KEY, pattern=KEY_PATTERN, required=True)
+    key = Text(max_length=MAX_KEY_LENGTH, pattern=KEY_PATTERN, required=True)
     label = fields.String(required=True)
     type = fields.String(required=True)
     allowed_values = fields.List(fields.String(), required=True)
@@ -85,12 +85,12 @@ class StoredDefinitionSchema(Schema):
 class DefinitionsSchema(Schema):
     """A product's own questions by key, and the built-in ones, which count where it has none that is enabled."""
 
-    fields_ = Many(StoredDefinitionSchema(), max_length=MOST_DEFINITIONS, required=True)
+    fields_ = List(Nested(StoredDefinitionSchema), max_length=MAX_DEFINITIONS, required=True)
     legacy_catalog_active = Flag(required=True)
     default_catalog = fields.List(fields.Dict(), required=True)
 
 
-class Observation(Shape, frozen=True):
+class Observation(Payload, frozen=True):
     """What the product's server saw of the call; nothing else of it may be told."""
 
     client_ip: str | None = None
@@ -105,7 +105,7 @@ class Observation(Shape, frozen=True):
 class ObservationSchema(Schema):
     """The closed list of what an adapter may tell of a call."""
 
-    loads_as = Observation
+    loads_into = Observation
 
     client_ip = Address()
     method = Text(max_length=16, pattern="^[A-Za-z]+$")
@@ -116,7 +116,7 @@ class ObservationSchema(Schema):
     sec_ch_ua_mobile = Choice(("?0", "?1"))
 
 
-class NewRequest(Shape, frozen=True):
+class NewRequest(Payload, frozen=True):
     """What a company asks for."""
 
     interaction_id: str
@@ -137,28 +137,28 @@ class NewRequest(Shape, frozen=True):
 
 def reference() -> Text:
     """Return the field of an opaque reference."""
-    return Text(max_length=LONGEST_REFERENCE, pattern=REFERENCE_PATTERN)
+    return Text(max_length=MAX_REFERENCE_LENGTH, pattern=REFERENCE_PATTERN)
 
 
 class NewRequestSchema(Schema):
     """A request for one interaction's context."""
 
-    loads_as = NewRequest
+    loads_into = NewRequest
 
     interaction_id = Identifier(required=True)
-    operation = Text(max_length=LONGEST_OPERATION, pattern=OPERATION_PATTERN, required=True)
+    operation = Text(max_length=MAX_OPERATION_LENGTH, pattern=OPERATION_PATTERN, required=True)
     surface = Choice(SURFACES, required=True)
     purpose = Choice(PURPOSES, required=True)
     remember = Flag(required=True)
     status_code = Integer(minimum=100, maximum=599)
     duration_ms = Number(minimum=0)
     session_ref = reference()
-    runtime_hint = Text(max_length=LONGEST_HINT)
-    request_observation = One(ObservationSchema())
+    runtime_hint = Text(max_length=MAX_HINT_LENGTH)
+    request_observation = Nested(ObservationSchema)
     account_ref = reference()
     user_ref = reference()
     anonymous_ref = reference()
-    field_keys = Many(Text(max_length=LONGEST_KEY, pattern=KEY_PATTERN), min_length=1, max_length=MOST_FIELD_KEYS)
+    field_keys = List(Text(max_length=MAX_KEY_LENGTH, pattern=KEY_PATTERN), min_length=1, max_length=MAX_FIELD_KEYS)
 
 
 class RequestSchema(Schema):
@@ -179,7 +179,7 @@ class RequestSchema(Schema):
     submit = fields.Dict(required=True, allow_none=True)
 
 
-class Item(Shape, frozen=True):
+class Item(Payload, frozen=True):
     """One answered question."""
 
     key: str
@@ -191,7 +191,7 @@ class Item(Shape, frozen=True):
     expires_at: datetime | None = None
 
 
-class Answer(Shape, frozen=True):
+class Answer(Payload, frozen=True):
     """What an agent answers."""
 
     status: str
@@ -201,11 +201,11 @@ class Answer(Shape, frozen=True):
 class ItemSchema(Schema):
     """One answered question, in the catalog's words."""
 
-    loads_as = Item
+    loads_into = Item
 
-    key = Text(max_length=LONGEST_KEY, required=True)
-    type = Text(max_length=LONGEST_TYPE, required=True)
-    value = Text(max_length=LONGEST_VALUE, required=True)
+    key = Text(max_length=MAX_KEY_LENGTH, required=True)
+    type = Text(max_length=MAX_TYPE_LENGTH, required=True)
+    value = Text(max_length=MAX_VALUE_LENGTH, required=True)
     provenance = Choice(PROVENANCES, required=True)
     confidence = Number(minimum=0, maximum=1)
     remember = Flag(load_default=False)
@@ -215,10 +215,10 @@ class ItemSchema(Schema):
 class AnswerSchema(Schema):
     """An answer: items only with the status `answered`."""
 
-    loads_as = Answer
+    loads_into = Answer
 
     status = Choice(STATUSES, required=True)
-    items = Many(ItemSchema(), max_length=MOST_ITEMS, load_default=list)
+    items = List(Nested(ItemSchema), max_length=MAX_ITEMS, load_default=list)
 
 
 class ContextItemSchema(Schema):
@@ -243,10 +243,10 @@ class AcceptedAnswerSchema(Schema):
     request_id = fields.UUID(required=True)
     interaction_id = Identifier(required=True)
     state = Choice(STATES, required=True)
-    signals = Many(ContextItemSchema(), max_length=MOST_ITEMS, required=True)
+    signals = List(Nested(ContextItemSchema), max_length=MAX_ITEMS, required=True)
 
 
-class ContextChoice(Shape, frozen=True):
+class ContextChoice(Payload, frozen=True):
     """What the user said about being known."""
 
     decision: str
@@ -256,7 +256,7 @@ class ContextChoice(Shape, frozen=True):
 class ContextChoiceSchema(Schema):
     """The user's explicit choice; `remember` may only be narrowed."""
 
-    loads_as = ContextChoice
+    loads_into = ContextChoice
 
     decision = Choice(CHOICES, required=True)
     remember = Flag()

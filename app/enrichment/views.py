@@ -5,17 +5,17 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from flask import current_app
-
 from app.core import protocol
+from app.core.pepper import current_pepper
+from app.core.purposes import Purpose
+from app.core.settings import current_settings
 from app.customers.rules import CHOICES, Level
 from app.enrichment.catalog import PRODUCT_VERSION, fingerprint
 from app.enrichment.models import EnrichmentRequest
-from app.enrichment.rules import MOST_ITEMS, PROVENANCES, STATUSES, State
+from app.enrichment.rules import MAX_ITEMS, PROVENANCES, STATUSES, State
 from app.enrichment.schemas import NewRequest
-from app.products.known_keys import CallingEnvironment, known_keys
+from app.products.key_cache import CallerEnvironment
 from app.tokens import handle
-from config.settings import Settings
 
 _TEXTS = protocol.read("instructions.json")["context"]
 
@@ -82,7 +82,7 @@ def show(request: EnrichmentRequest, product_name: str, retention_days: int) -> 
     )
 
 
-def show_nothing(environment: CallingEnvironment, asked: NewRequest, level: Level) -> RequestView:
+def show_nothing(environment: CallerEnvironment, asked: NewRequest, level: Level) -> RequestView:
     """Show that there is nothing to ask here; nothing was stored."""
     texts = _TEXTS[State.NO_RELEVANT_CONTEXT]
     return RequestView(
@@ -112,7 +112,7 @@ def submit(request: EnrichmentRequest) -> dict[str, Any] | None:
     if request.state != State.ANSWER_READY:
         return None
     items = {
-        "maximum": MOST_ITEMS,
+        "maximum": MAX_ITEMS,
         "required": list(REQUIRED),
         "type": sorted({entry["type"] for entry in request.catalog}),
         "provenance": list(PROVENANCES),
@@ -126,8 +126,8 @@ def submit(request: EnrichmentRequest) -> dict[str, Any] | None:
 
 
 def _action(path: str, request: EnrichmentRequest) -> dict[str, Any]:
-    settings: Settings = current_app.extensions["settings"]
-    token = handle.mint(request.id, handle.derive_key(known_keys().pepper))
+    settings = current_settings()
+    token = handle.mint(request.id, current_pepper().derive(Purpose.REQUEST_HANDLE))
     return {
         "url": settings.app_url + path,
         "method": "POST",
@@ -151,7 +151,7 @@ def _constraints(request: EnrichmentRequest, product_name: str, retention_days: 
     }
 
 
-def _constraints_of_nothing(environment: CallingEnvironment, asked: NewRequest) -> dict[str, Any]:
+def _constraints_of_nothing(environment: CallerEnvironment, asked: NewRequest) -> dict[str, Any]:
     return {
         "handlerOwner": environment.product_name,
         "purpose": asked.purpose,

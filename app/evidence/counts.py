@@ -11,7 +11,7 @@ from sqlalchemy import text
 
 from app.core.database import session, transaction
 
-BITE = 5_000
+BATCH_SIZE = 5_000
 """Changes in one transaction: some fifty milliseconds."""
 
 NAMES = "source_kind, source_provider, actor_provider, fetch_class, network_method, referral_provider"
@@ -35,7 +35,7 @@ _LOCK = text("SELECT pg_try_advisory_xact_lock(hashtext('evidence.roll_up'))")
 _MOVE = text(f"""
     WITH taken AS (
         DELETE FROM evidence_changes WHERE (environment_id, id) IN (
-            SELECT environment_id, id FROM evidence_changes ORDER BY environment_id, id LIMIT :bite)
+            SELECT environment_id, id FROM evidence_changes ORDER BY environment_id, id LIMIT :batch_size)
         RETURNING environment_id, day_on, {NAMES}, events
     ), moved AS (
         INSERT INTO evidence_days AS d (environment_id, day_on, {NAMES}, events)
@@ -61,11 +61,11 @@ def roll_up_waiting() -> int:
             if emptied:
                 session().execute(_FORGET, {"emptied": emptied})
         total += moved
-        if moved < BITE:
+        if moved < BATCH_SIZE:
             return total
 
 
 def _move() -> tuple[int, list[uuid.UUID]]:
-    """Move one bite; returns its size, and the environments that have counts of nothing now."""
-    row = session().execute(_MOVE, {"bite": BITE}).one()
+    """Move one batch; returns its size, and the environments that have counts of nothing now."""
+    row = session().execute(_MOVE, {"batch_size": BATCH_SIZE}).one()
     return row.changes, row.emptied

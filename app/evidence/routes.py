@@ -3,7 +3,8 @@
 import uuid
 
 from app.accounts.guards import current_login
-from app.core.api import BATCH_BODY_BYTES, Blueprint
+from app.core.http.blueprint import Blueprint
+from app.core.http.body import BATCH_BODY_BYTES
 from app.evidence import queries, service
 from app.evidence.queries import Summary
 from app.evidence.schemas import (
@@ -22,7 +23,7 @@ summaries = Blueprint("evidence_summaries", __name__, description="Counts of tha
 
 
 @blp.post("/batches")
-@blp.arguments(EvidenceBatchSchema, limit=BATCH_BODY_BYTES)
+@blp.arguments(EvidenceBatchSchema, max_bytes=BATCH_BODY_BYTES, has_unique_keys=False)
 @blp.response(200, EvidenceReceiptSchema)
 def accept_batch(batch: EvidenceBatch) -> Receipt:
     """Accept an evidence batch.
@@ -34,8 +35,8 @@ def accept_batch(batch: EvidenceBatch) -> Receipt:
 
 
 @summaries.get("/<uuid:product_id>/evidence/http-requests/summary")
-@summaries.question(SummaryQuestionSchema)
-@summaries.response(200, SummarySchema, refusals=(404,))
+@summaries.arguments(SummaryQuestionSchema, location="query")
+@summaries.response(200, SummarySchema, errors=(404,))
 def summarize(asked: SummaryQuestion, product_id: uuid.UUID) -> Summary:
     """Count the evidence of an environment.
 

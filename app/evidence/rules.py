@@ -3,20 +3,19 @@
 import hmac
 import ipaddress
 import re
-import uuid
 from datetime import date, datetime, timedelta
 from typing import NamedTuple
 
 SCHEMA_VERSION = 1
 SOURCE_KINDS = ("cdn_log", "edge_worker", "load_balancer_log", "server_log", "application")
 METHODS = ("GET", "HEAD")
-MOST_EVENTS = 500
+MAX_EVENTS = 500
 FARTHEST_AHEAD = timedelta(minutes=5)
 """Clocks differ; what claims to come from later than this is a mistake."""
 
 PROVIDER_PATTERN = "^[a-z0-9][a-z0-9_.-]{0,63}$"
 ID_PATTERN = "^[A-Za-z0-9_.:-]{8,128}$"
-SHORTEST_ID, LONGEST_ID = 8, 128
+MIN_ID_LENGTH, MAX_ID_LENGTH = 8, 128
 
 CLAIMED = "claimed"
 """The source named the agent; anybody can pretend to be one."""
@@ -47,11 +46,6 @@ def is_address(text: str) -> bool:
     except ValueError:
         return False
     return True
-
-
-def id_key(pepper: bytes, environment_id: uuid.UUID) -> bytes:
-    """Return the key under which the ids of one environment are hidden."""
-    return hmac.digest(pepper, b"evidence-ids:" + environment_id.bytes, "sha256")
 
 
 def source_digest(key: bytes, kind: str, provider: str, source_id: str) -> bytes:

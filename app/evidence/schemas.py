@@ -6,23 +6,23 @@ from typing import Annotated, Any
 import msgspec
 from marshmallow import fields
 
-from app.core.fields import Choice, Fault, Identifier, Instant, Integer, Text, exact, refuse
-from app.core.schema import Many, One, Schema, Shape
+from app.core.wire.fields import Choice, Identifier, Instant, Integer, Text, Violation, exact, invalid
+from app.core.wire.schemas import List, Nested, Payload, Schema
 from app.evidence.rules import (
     DEFAULT_WINDOW_DAYS,
     ID_PATTERN,
-    LONGEST_ID,
+    MAX_EVENTS,
+    MAX_ID_LENGTH,
     METHODS,
-    MOST_EVENTS,
+    MIN_ID_LENGTH,
     PROVIDER_PATTERN,
     SCHEMA_VERSION,
-    SHORTEST_ID,
     SOURCE_KINDS,
     WINDOW_DAYS,
     is_address,
 )
 
-LONGEST_NAME = 255
+MAX_NAME_LENGTH = 255
 """No token, host or method of the allowlist is longer."""
 
 
@@ -30,12 +30,12 @@ class OpaqueId(Text):
     """An id that says nothing about anybody; an IP address would."""
 
     def __init__(self, **kwargs: Any) -> None:
-        super().__init__(min_length=SHORTEST_ID, max_length=LONGEST_ID, pattern=ID_PATTERN, **kwargs)
+        super().__init__(min_length=MIN_ID_LENGTH, max_length=MAX_ID_LENGTH, pattern=ID_PATTERN, **kwargs)
 
     def _check(self, value: str) -> None:
         super()._check(value)
         if is_address(value):
-            raise refuse(Fault("format", "This must not be an IP address."))
+            raise invalid(Violation("format", "This must not be an IP address."))
 
     def fast_type(self) -> Any:
         # What could be an address is left for `is_address` to judge.
@@ -47,7 +47,7 @@ class Listed(Text):
     """A name that only the allowlist knows; the service looks it up, whatever it is."""
 
     def __init__(self, **kwargs: Any) -> None:
-        super().__init__(min_length=1, max_length=LONGEST_NAME, **kwargs)
+        super().__init__(min_length=1, max_length=MAX_NAME_LENGTH, **kwargs)
 
     def _check(self, value: str) -> None:
         pass
@@ -56,7 +56,7 @@ class Listed(Text):
         return str
 
 
-class Source(Shape, frozen=True):
+class Source(Payload, frozen=True):
     """Who observed."""
 
     kind: str
@@ -64,13 +64,13 @@ class Source(Shape, frozen=True):
     source_id: str
 
 
-class NetworkEvidence(Shape, frozen=True):
+class NetworkEvidence(Payload, frozen=True):
     """How the source recognised the agent."""
 
     method: str
 
 
-class Event(Shape, frozen=True):
+class Event(Payload, frozen=True):
     """One request."""
 
     event_id: str
@@ -82,7 +82,7 @@ class Event(Shape, frozen=True):
     referrer_host: str | None = None
 
 
-class EvidenceBatch(Shape, frozen=True):
+class EvidenceBatch(Payload, frozen=True):
     """What one exporter sends at a time."""
 
     schema_version: int
@@ -93,7 +93,7 @@ class EvidenceBatch(Shape, frozen=True):
 class SourceSchema(Schema):
     """The part of the company's own infrastructure that observed the requests."""
 
-    loads_as = Source
+    loads_into = Source
 
     kind = Choice(SOURCE_KINDS, required=True)
     provider = Text(max_length=64, pattern=PROVIDER_PATTERN, required=True)
@@ -103,7 +103,7 @@ class SourceSchema(Schema):
 class NetworkEvidenceSchema(Schema):
     """How the source recognised the agent, beyond its name."""
 
-    loads_as = NetworkEvidence
+    loads_into = NetworkEvidence
 
     method = Listed(
         required=True,
@@ -118,7 +118,7 @@ class NetworkEvidenceSchema(Schema):
 class EventSchema(Schema):
     """One request, without anything of its content: an agent's token, an assistant's referrer host, or both."""
 
-    loads_as = Event
+    loads_into = Event
 
     event_id = OpaqueId(required=True, metadata={"example": "event:00000001"})
     observed_at = Instant(required=True)
@@ -127,7 +127,7 @@ class EventSchema(Schema):
     agent_token = Listed(
         metadata={"description": "One exact product token of the allowlist.", "example": "ChatGPT-User"}
     )
-    network_evidence = One(NetworkEvidenceSchema())
+    network_evidence = Nested(NetworkEvidenceSchema)
     referrer_host = Listed(
         is_nullable=True, metadata={"description": "One exact hostname of the allowlist.", "example": "chatgpt.com"}
     )
@@ -136,11 +136,11 @@ class EventSchema(Schema):
 class EvidenceBatchSchema(Schema):
     """1 to 500 events of one source; all are taken or none."""
 
-    loads_as = EvidenceBatch
+    loads_into = EvidenceBatch
 
     schema_version = Integer(minimum=SCHEMA_VERSION, maximum=SCHEMA_VERSION, required=True)
-    source = One(SourceSchema(), required=True)
-    events = Many(EventSchema(), min_length=1, max_length=MOST_EVENTS, required=True)
+    source = Nested(SourceSchema, required=True)
+    events = List(Nested(EventSchema), min_length=1, max_length=MAX_EVENTS, required=True)
 
 
 class EvidenceReceiptSchema(Schema):
@@ -151,7 +151,7 @@ class EvidenceReceiptSchema(Schema):
     expired = Integer(required=True)
 
 
-class SummaryQuestion(Shape, frozen=True):
+class SummaryQuestion(Payload, frozen=True):
     """What a summary is asked for."""
 
     environment_id: str
@@ -161,7 +161,7 @@ class SummaryQuestion(Shape, frozen=True):
 class SummaryQuestionSchema(Schema):
     """Which environment, and how many days back from today."""
 
-    loads_as = SummaryQuestion
+    loads_into = SummaryQuestion
 
     environment_id = Identifier(required=True)
     days = Integer(minimum=WINDOW_DAYS.start, maximum=WINDOW_DAYS.stop - 1, load_default=DEFAULT_WINDOW_DAYS)
@@ -217,8 +217,8 @@ class SummarySchema(Schema):
 
     product_id = fields.UUID(required=True)
     environment_id = fields.UUID(required=True)
-    window = One(WindowSchema(), required=True)
-    totals = One(TotalsSchema(), required=True)
+    window = Nested(WindowSchema, required=True)
+    totals = Nested(TotalsSchema, required=True)
     by_actor_provider = _counts(CountSchema)
     by_fetch_class = _counts(CountSchema)
     by_evidence_tier = _counts(CountSchema)

@@ -2,53 +2,62 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
+from typing import NamedTuple
 
 import msgspec
-from flask import current_app
 
 from app.core import clock
-from app.core.database import HotStatement
+from app.core.database import PreparedStatement
 from app.core.errors import Problem, Unauthorized, Unprocessable
+from app.core.pepper import current_pepper
+from app.core.purposes import Purpose
+from app.core.settings import current_settings
 from app.evidence import rules
 from app.evidence.counts import note_changes
 from app.evidence.schemas import Event, EvidenceBatch
-from app.products.known_keys import CallingEnvironment
+from app.products.key_cache import CallerEnvironment
 from config.allowlist import Allowlist
-from config.settings import Settings
 
 TOKEN_NOT_ALLOWED = "token_not_allowed"
 HOST_NOT_ALLOWED = "host_not_allowed"
 
-LONG_EXPIRED = datetime(1970, 1, 1, tzinfo=UTC)
-"""What claims to be older is as old as this, so that every offset can be resolved; none of it is kept."""
+
+class EvidenceCounts(NamedTuple):
+    """How many events of a batch were stored, and how many are older than the retention."""
+
+    accepted: int
+    expired: int
+
 
 # One statement: the events, in the order of their digests so that two senders never wait for each other in a circle,
 # and the changes of the counts. Without the environment there is no row.
-_ADD = HotStatement(
+ADD_EVIDENCE = PreparedStatement(
     "add_evidence",
-    ["uuid", "timestamptz", "bytea", "text", "text", "json"],
     f"""
     WITH environment AS (
-        SELECT id, $2 - make_interval(days => evidence_retention_days) AS kept_since
-        FROM environments WHERE id = $1
+        SELECT id, :now::timestamptz - make_interval(days => evidence_retention_days) AS kept_since
+        FROM environments WHERE id = :environment_id::uuid
     ), sent AS (
-        SELECT * FROM json_to_recordset($6) AS e (
+        SELECT * FROM json_to_recordset(:events::json) AS e (
             digest text, observed_at timestamptz, method text, response_status smallint, agent_token text,
             actor_provider text, fetch_class text, network_method text, referrer_host text, referral_provider text)
     ), added AS (
         INSERT INTO evidence_events (
             environment_id, digest, source_digest, source_kind, source_provider, observed_at, method, response_status,
             agent_token, actor_provider, fetch_class, network_method, referrer_host, referral_provider)
-        SELECT e.id, decode(s.digest, 'base64'), $3, $4, $5, s.observed_at, s.method, s.response_status,
+        SELECT e.id, decode(s.digest, 'base64'), :source_digest::bytea, :source_kind::text,
+            :source_provider::text, s.observed_at, s.method, s.response_status,
             s.agent_token, s.actor_provider, s.fetch_class, s.network_method, s.referrer_host, s.referral_provider
         FROM environment e JOIN sent s ON s.observed_at >= e.kept_since ORDER BY 2
         ON CONFLICT (environment_id, digest) DO NOTHING
         RETURNING environment_id, observed_at, source_kind, source_provider, actor_provider, fetch_class,
             network_method, referral_provider
     ), noted AS ({note_changes("added")})
-    SELECT (SELECT count(*) FROM added), (SELECT count(*) FROM sent WHERE observed_at < kept_since) FROM environment
+    SELECT (SELECT count(*) FROM added) AS accepted,
+           (SELECT count(*) FROM sent WHERE observed_at < kept_since) AS expired FROM environment
     """,
+    row=EvidenceCounts,
 )
 
 
@@ -79,23 +88,28 @@ class Receipt:
     expired: int
 
 
-def accept_batch(environment: CallingEnvironment, batch: EvidenceBatch) -> Receipt:
+def accept_batch(environment: CallerEnvironment, batch: EvidenceBatch) -> Receipt:
     """Store what is new of a batch and within the environment's retention; the first content of an event stays."""
-    settings: Settings = current_app.extensions["settings"]
-    now = clock.now()
-    if problems := list(_problems(batch, settings.allowlist, now)):
+    allowlist, now = current_settings().allowlist, clock.now()
+    if problems := list(_problems(batch, allowlist, now)):
         refused = next((one.code for one in problems if one.code in (TOKEN_NOT_ALLOWED, HOST_NOT_ALLOWED)), None)
         raise Unprocessable(code=refused, problems=problems)
     source = batch.source
-    key = rules.id_key(settings.key_pepper.reveal().encode(), environment.id)
+    key = current_pepper().derive(Purpose.EVIDENCE_IDS, environment.id)
     digest = rules.source_digest(key, source.kind, source.provider, source.source_id)
-    events = _encoder.encode(_rows(batch.events, key, digest, settings.allowlist)).decode()
-    rows = _ADD.run(environment.id, now, digest, source.kind, source.provider, events)
-    if not rows:
-        # It was removed within the second for which its keys are still known.
+    events = _encoder.encode(_rows(batch.events, key, digest, allowlist)).decode()
+    counts = ADD_EVIDENCE.first(
+        environment_id=environment.id,
+        now=now,
+        source_digest=digest,
+        source_kind=source.kind,
+        source_provider=source.provider,
+        events=events,
+    )
+    if counts is None:
+        # The environment was removed within the second for which its keys are still cached.
         raise Unauthorized
-    accepted, expired = rows[0]
-    return Receipt(accepted, len(batch.events) - accepted - expired, expired)
+    return Receipt(counts.accepted, len(batch.events) - counts.accepted - counts.expired, counts.expired)
 
 
 def _rows(events: list[Event], key: bytes, source: bytes, allowlist: Allowlist) -> list[_Row]:
@@ -110,7 +124,7 @@ def _rows(events: list[Event], key: bytes, source: bytes, allowlist: Allowlist) 
         referrer = allowlist.referrers[event.referrer_host] if event.referrer_host is not None else None
         rows[digest] = _Row(
             digest,
-            max(event.observed_at, LONG_EXPIRED).astimezone(UTC),
+            event.observed_at,
             event.method,
             event.response_status,
             event.agent_token,

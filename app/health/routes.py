@@ -2,8 +2,8 @@
 
 from flask import Response
 
-from app.core import json
-from app.core.api import Blueprint
+from app.core.http.blueprint import Blueprint
+from app.core.wire.serialization import dumps
 from app.health import service
 from app.health.schemas import AliveSchema, ReadySchema
 
@@ -33,4 +33,4 @@ def ready() -> Response:
 
 
 def _answer(body: dict[str, object], status: int) -> Response:
-    return Response(json.dumps(body), status, mimetype="application/json", headers={"Cache-Control": "no-store"})
+    return Response(dumps(body), status, mimetype="application/json", headers={"Cache-Control": "no-store"})

@@ -6,13 +6,13 @@ from pathlib import Path
 
 from alembic.script import ScriptDirectory
 
-from app.core.database import HotStatement
+from app.core.database import PreparedStatement
 from app.core.errors import Unavailable
-from app.core.jobs import doorbell
+from app.core.jobs import job_notifier
 
 MIGRATIONS = Path(__file__).resolve().parents[2] / "migrations"
 
-_VERSION = HotStatement("migration_version", [], "SELECT version_num::text FROM alembic_version")
+MIGRATION_VERSION = PreparedStatement("migration_version", "SELECT version_num::text FROM alembic_version")
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class Readiness:
 
 def check() -> Readiness:
     """Ask the database and the broker."""
-    return Readiness(*_ask_database(), broker=doorbell().is_answered())
+    return Readiness(*_ask_database(), broker=job_notifier().is_broker_reachable())
 
 
 @cache
@@ -42,9 +42,9 @@ def newest_migration() -> str | None:
 
 def _ask_database() -> tuple[bool, bool]:
     try:
-        rows = _VERSION.run()
+        versions = MIGRATION_VERSION.all()
     except Unavailable:
         return False, False
     except Exception:  # a database without the table has had no migration
         return True, False
-    return True, rows == [(newest_migration(),)]
+    return True, versions == [(newest_migration(),)]

@@ -7,18 +7,18 @@ from sqlalchemy import select, text
 
 from app.core import clock
 from app.core.database import session, transaction
-from app.core.jobs import Job, ring
+from app.core.jobs import Job, notify
 from app.interactions.models import Interaction
 from app.interactions.rules import CONFIRMED, UNCLASSIFIED
 
-BITE = 5_000
+BATCH_SIZE = 5_000
 
 _LOCK = text("SELECT pg_advisory_xact_lock(hashtext('interactions'))")
 
 _PROMOTE = text("""
     WITH taken AS (
         DELETE FROM promotions p
-        USING (SELECT environment_id, id FROM promotions ORDER BY environment_id, id LIMIT :bite
+        USING (SELECT environment_id, id FROM promotions ORDER BY environment_id, id LIMIT :batch_size
                FOR UPDATE SKIP LOCKED) waiting
         WHERE p.environment_id = waiting.environment_id AND p.id = waiting.id
         RETURNING p.environment_id, p.interaction_id, p.method, p.noted_at
@@ -111,7 +111,7 @@ def note_answer(environment_id: uuid.UUID, interaction_id: uuid.UUID) -> None:
     session().execute(
         _NOTE_ANSWER, {"environment_id": environment_id, "interaction_id": interaction_id, "now": clock.now()}
     )
-    ring(Job.PROMOTE_INTERACTIONS)
+    notify(Job.PROMOTE_INTERACTIONS)
 
 
 def write_alone() -> None:
@@ -128,9 +128,9 @@ def promote_waiting() -> int:
     while True:
         with transaction():
             write_alone()
-            promoted: int = session().execute(_PROMOTE, {"bite": BITE}).scalar_one()
+            promoted: int = session().execute(_PROMOTE, {"batch_size": BATCH_SIZE}).scalar_one()
         total += promoted
-        if promoted < BITE:
+        if promoted < BATCH_SIZE:
             return total
 
 

@@ -1,6 +1,6 @@
 """Reviews over HTTP."""
 
-from app.core.api import Blueprint
+from app.core.http.blueprint import Blueprint
 from app.outcomes import service
 from app.outcomes.schemas import AcceptedOutcomeSchema, Outcome, OutcomeSchema
 from app.outcomes.service import AcceptedOutcome
@@ -11,7 +11,7 @@ blp = Blueprint("outcomes", __name__, description="Reviews, sent by the customer
 
 @blp.post("/outcomes")
 @blp.arguments(OutcomeSchema)
-@blp.response(200, AcceptedOutcomeSchema, refusals=(403, 410))
+@blp.response(200, AcceptedOutcomeSchema, errors=(403, 410))
 def record(outcome: Outcome) -> AcceptedOutcome:
     """Record the review of one product response.
 
@@ -20,7 +20,7 @@ def record(outcome: Outcome) -> AcceptedOutcome:
     return service.record(current_environment(), current_capability(), outcome)
 
 
-@blp.answers_any_body(AcceptedOutcomeSchema)
+@blp.fallback(AcceptedOutcomeSchema)
 def recorded() -> AcceptedOutcome | None:
     """Answer with the review that is stored, whatever the body was."""
     return service.find_recorded(current_environment(), current_capability())

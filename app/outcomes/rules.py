@@ -1,6 +1,6 @@
 """What a review may say."""
 
 OUTCOMES = ("success", "partial", "failure")
-SHORTEST_NOTE = 8
-LONGEST_NOTE = 500
+MIN_NOTE_LENGTH = 8
+MAX_NOTE_LENGTH = 500
 """In code points, after white space is folded."""

@@ -1,11 +1,11 @@
 """The wire shapes of reviews."""
 
-from app.core.fields import Choice, Flag, Identifier, Instant, Text
-from app.core.schema import One, Schema, Shape
-from app.outcomes.rules import LONGEST_NOTE, OUTCOMES, SHORTEST_NOTE
+from app.core.wire.fields import Choice, Flag, Identifier, Instant, Text
+from app.core.wire.schemas import Nested, Payload, Schema
+from app.outcomes.rules import MAX_NOTE_LENGTH, MIN_NOTE_LENGTH, OUTCOMES
 
 
-class Outcome(Shape, frozen=True):
+class Outcome(Payload, frozen=True):
     """What an agent submits."""
 
     outcome: str
@@ -15,7 +15,7 @@ class Outcome(Shape, frozen=True):
 class OutcomeSchema(Schema):
     """How it went, and one factual sentence about it."""
 
-    loads_as = Outcome
+    loads_into = Outcome
 
     outcome = Choice(
         OUTCOMES,
@@ -25,7 +25,7 @@ class OutcomeSchema(Schema):
             "workarounds; failure: it did not satisfy the task."
         },
     )
-    note = Text(min_length=SHORTEST_NOTE, max_length=LONGEST_NOTE, normalized=True, required=True)
+    note = Text(min_length=MIN_NOTE_LENGTH, max_length=MAX_NOTE_LENGTH, normalized=True, required=True)
 
 
 class ReviewSchema(Schema):
@@ -34,7 +34,7 @@ class ReviewSchema(Schema):
     id = Identifier(required=True)
     interaction_id = Identifier(required=True)
     outcome = Choice(OUTCOMES, required=True)
-    note = Text(max_length=LONGEST_NOTE, required=True)
+    note = Text(max_length=MAX_NOTE_LENGTH, required=True)
     source = Choice(("capability",), required=True)
     created_at = Instant(required=True)
 
@@ -44,4 +44,4 @@ class AcceptedOutcomeSchema(Schema):
 
     accepted = Flag(required=True)
     interaction_id = Identifier(required=True)
-    review = One(ReviewSchema(), required=True)
+    review = Nested(ReviewSchema, required=True)

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from app.core.api import Blueprint
+from app.core.http.blueprint import Blueprint
 from app.personalization import service
 from app.personalization.schemas import (
     DecisionReceiptSchema,
@@ -19,7 +19,7 @@ blp = Blueprint("personalization", __name__, description="What a company did wit
 
 @blp.post("/decisions")
 @blp.arguments(NewDecisionSchema)
-@blp.response(200, DecisionReceiptSchema, refusals=(404, 409))
+@blp.response(200, DecisionReceiptSchema, errors=(404, 409))
 def record_decision(made: NewDecision) -> dict[str, Any]:
     """Record a decision and the signals that it was made from; a retry gets the same answer."""
     return {"decision": service.record_decision(current_environment(), made)}
@@ -27,7 +27,7 @@ def record_decision(made: NewDecision) -> dict[str, Any]:
 
 @blp.post("/outcomes")
 @blp.arguments(NewOutcomeSchema)
-@blp.response(200, OutcomeReceiptSchema, refusals=(404, 409))
+@blp.response(200, OutcomeReceiptSchema, errors=(404, 409))
 def record_outcome(told: NewOutcome) -> dict[str, Any]:
     """Record what came of a decision; a retry gets the same answer."""
     return {"outcome": service.record_outcome(current_environment(), told)}

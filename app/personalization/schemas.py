@@ -4,18 +4,18 @@ from datetime import datetime
 
 from marshmallow import fields
 
-from app.core.fields import Choice, Identifier, Instant, Text
-from app.core.schema import Many, One, Schema, Shape
+from app.core.wire.fields import Choice, Identifier, Instant, Text
+from app.core.wire.schemas import List, Nested, Payload, Schema
 from app.customers.rules import PURPOSES
-from app.personalization.rules import EXTERNAL_ID_PATTERN, LONGEST_EXTERNAL_ID, MOST_SIGNALS, OUTCOMES
+from app.personalization.rules import EXTERNAL_ID_PATTERN, MAX_EXTERNAL_ID_LENGTH, MAX_SIGNALS, OUTCOMES
 
 
 def external_id(*, required: bool = True) -> Text:
     """Return the field of an id that the company chose."""
-    return Text(max_length=LONGEST_EXTERNAL_ID, pattern=EXTERNAL_ID_PATTERN, required=required)
+    return Text(max_length=MAX_EXTERNAL_ID_LENGTH, pattern=EXTERNAL_ID_PATTERN, required=required)
 
 
-class NewDecision(Shape, frozen=True):
+class NewDecision(Payload, frozen=True):
     """What a company did with what it knew."""
 
     external_decision_id: str
@@ -27,11 +27,11 @@ class NewDecision(Shape, frozen=True):
 class NewDecisionSchema(Schema):
     """A decision, and exactly the signals that it was made from."""
 
-    loads_as = NewDecision
+    loads_into = NewDecision
 
     external_decision_id = external_id()
     context_retrieval_id = Identifier(required=True)
-    signal_ids = Many(Identifier(), max_length=MOST_SIGNALS, required=True)
+    signal_ids = List(Identifier(), max_length=MAX_SIGNALS, required=True)
     variant = external_id(required=False)
 
 
@@ -50,10 +50,10 @@ class StoredDecisionSchema(Schema):
 class DecisionReceiptSchema(Schema):
     """The same answer for the first call and every retry."""
 
-    decision = One(StoredDecisionSchema(), required=True)
+    decision = Nested(StoredDecisionSchema, required=True)
 
 
-class NewOutcome(Shape, frozen=True):
+class NewOutcome(Payload, frozen=True):
     """What came of a decision."""
 
     external_outcome_id: str
@@ -65,7 +65,7 @@ class NewOutcome(Shape, frozen=True):
 class NewOutcomeSchema(Schema):
     """What came of a decision; `occurredAt` is when it was recorded unless it says otherwise."""
 
-    loads_as = NewOutcome
+    loads_into = NewOutcome
 
     external_outcome_id = external_id()
     decision_id = Identifier(required=True)
@@ -87,4 +87,4 @@ class StoredOutcomeSchema(Schema):
 class OutcomeReceiptSchema(Schema):
     """The same answer for the first call and every retry."""
 
-    outcome = One(StoredOutcomeSchema(), required=True)
+    outcome = Nested(StoredOutcomeSchema, required=True)

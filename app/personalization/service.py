@@ -15,11 +15,11 @@ from app.core.errors import Conflict, NotFound, Problem, Unprocessable
 from app.customers import service as customers
 from app.personalization.models import PersonalizationDecision, PersonalizationOutcome
 from app.personalization.schemas import NewDecision, NewOutcome
-from app.products.known_keys import CallingEnvironment
+from app.products.key_cache import CallerEnvironment
 
 Stored = TypeVar("Stored")
 
-MOST_TRIES = 5
+MAX_TRIES = 5
 
 
 class UnknownRetrieval(NotFound):
@@ -75,7 +75,7 @@ class Outcome:
     created_at: datetime
 
 
-def record_decision(environment: CallingEnvironment, made: NewDecision) -> Decision:
+def record_decision(environment: CallerEnvironment, made: NewDecision) -> Decision:
     """Store what was decided; a retry finds it, even when what it was made from has gone."""
     retrieval_id, signal_ids = uuid.UUID(made.context_retrieval_id), sorted(map(uuid.UUID, made.signal_ids))
     found = _find_decision(environment, made.external_decision_id)
@@ -94,7 +94,7 @@ def record_decision(environment: CallingEnvironment, made: NewDecision) -> Decis
     )
 
 
-def record_outcome(environment: CallingEnvironment, told: NewOutcome) -> Outcome:
+def record_outcome(environment: CallerEnvironment, told: NewOutcome) -> Outcome:
     """Store what came of a decision; a retry finds it."""
     decision_id, occurred_at = uuid.UUID(told.decision_id), _storable(told.occurred_at)
     found = _find_outcome(environment, told.external_outcome_id)
@@ -113,7 +113,7 @@ def record_outcome(environment: CallingEnvironment, told: NewOutcome) -> Outcome
 
 
 def _add_decision(
-    environment: CallingEnvironment, made: NewDecision, retrieval_id: uuid.UUID, signal_ids: list[uuid.UUID]
+    environment: CallerEnvironment, made: NewDecision, retrieval_id: uuid.UUID, signal_ids: list[uuid.UUID]
 ) -> PersonalizationDecision:
     retrieval = _lock_retrieval(environment, retrieval_id)
     _check_signals(made.signal_ids, retrieval)
@@ -132,10 +132,10 @@ def _add_decision(
     return _found(_find_decision(environment, made.external_decision_id))
 
 
-def _lock_retrieval(environment: CallingEnvironment, retrieval_id: uuid.UUID) -> ContextRetrieval:
+def _lock_retrieval(environment: CallerEnvironment, retrieval_id: uuid.UUID) -> ContextRetrieval:
     """Return a retrieval whose customer is locked, so that nobody links or erases the customer meanwhile."""
     identity = (environment.product_id, retrieval_id)
-    for _ in range(MOST_TRIES):
+    for _ in range(MAX_TRIES):
         found = session().get(ContextRetrieval, identity, populate_existing=True)
         if found is None or found.customer_id is None:
             break
@@ -163,7 +163,7 @@ def _check_signals(signal_ids: list[str], retrieval: ContextRetrieval) -> None:
 
 
 def _add_outcome(
-    environment: CallingEnvironment, told: NewOutcome, decision_id: uuid.UUID, occurred_at: datetime | None
+    environment: CallerEnvironment, told: NewOutcome, decision_id: uuid.UUID, occurred_at: datetime | None
 ) -> PersonalizationOutcome:
     wanted = select(PersonalizationDecision.id).where(
         PersonalizationDecision.product_id == environment.product_id, PersonalizationDecision.id == decision_id
@@ -183,11 +183,11 @@ def _add_outcome(
     return _found(_find_outcome(environment, told.external_outcome_id))
 
 
-def _find_decision(environment: CallingEnvironment, external_id: str) -> PersonalizationDecision | None:
+def _find_decision(environment: CallerEnvironment, external_id: str) -> PersonalizationDecision | None:
     return session().get(PersonalizationDecision, (environment.product_id, external_id))
 
 
-def _find_outcome(environment: CallingEnvironment, external_id: str) -> PersonalizationOutcome | None:
+def _find_outcome(environment: CallerEnvironment, external_id: str) -> PersonalizationOutcome | None:
     return session().get(PersonalizationOutcome, (environment.product_id, external_id))
 
 

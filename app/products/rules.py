@@ -23,7 +23,7 @@ class KeyKind(StrEnum):
 
 RETENTION_DAYS = range(1, 366)
 DEFAULT_RETENTION_DAYS = 90
-LONGEST_OVERLAP_HOURS = 168
+MAX_OVERLAP_HOURS = 168
 
 _DURATION = re.compile(r"([1-9][0-9]{0,5})([smhd])\Z")
 _UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}

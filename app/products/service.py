@@ -7,18 +7,19 @@ from datetime import timedelta
 from sqlalchemy import select
 
 from app.accounts.models import Workspace
-from app.accounts.rules import LONGEST_NAME
-from app.accounts.service import COMMAND_LINE, record_deed
+from app.accounts.rules import MAX_NAME_LENGTH
+from app.accounts.service import COMMAND_LINE, record_audit_entry
 from app.core import clock
 from app.core.database import session
 from app.core.errors import NotFound, Unprocessable
-from app.core.fields import normalize
+from app.core.pepper import current_pepper
+from app.core.wire.fields import normalize
 from app.products import keys
-from app.products.known_keys import known_keys
+from app.products.key_cache import key_cache
 from app.products.models import Environment, Key, Product
-from app.products.rules import LONGEST_OVERLAP_HOURS, RETENTION_DAYS, KeyKind, Mode
+from app.products.rules import MAX_OVERLAP_HOURS, RETENTION_DAYS, KeyKind, Mode
 
-MOST_LISTED = 1000
+MAX_LISTED = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +38,7 @@ def create_product(workspace_id: uuid.UUID, name: str, actor: str = COMMAND_LINE
         raise NotFound("There is no workspace with this id.")
     product = Product(id=uuid.uuid4(), workspace_id=workspace_id, name=_name(name), created_at=clock.now())
     session().add(product)
-    record_deed(workspace_id, actor, "product.created", str(product.id), name=product.name)
+    record_audit_entry(workspace_id, actor, "product.created", str(product.id), name=product.name)
     session().flush()
     return product
 
@@ -49,7 +50,7 @@ def create_environment(product_id: uuid.UUID, name: str, actor: str = COMMAND_LI
         raise NotFound("There is no product with this id.")
     environment = Environment(id=uuid.uuid4(), product_id=product_id, name=_name(name), created_at=clock.now())
     session().add(environment)
-    record_deed(product.workspace_id, actor, "environment.created", str(environment.id), name=environment.name)
+    record_audit_entry(product.workspace_id, actor, "environment.created", str(environment.id), name=environment.name)
     session().flush()
     return environment
 
@@ -78,14 +79,14 @@ def set_environment(
             raise Unprocessable("Retention takes 1 to 365 days.")
         setattr(environment, name, value)
     if changes:
-        record_deed(_workspace_id(environment), actor, "environment.changed", str(environment_id), **changes)
+        record_audit_entry(_workspace_id(environment), actor, "environment.changed", str(environment_id), **changes)
     session().flush()
     return environment
 
 
 def list_products(workspace_id: uuid.UUID | None = None) -> list[Product]:
     """Return the products of a workspace, or of all, oldest first."""
-    statement = select(Product).order_by(Product.created_at, Product.id).limit(MOST_LISTED)
+    statement = select(Product).order_by(Product.created_at, Product.id).limit(MAX_LISTED)
     if workspace_id is not None:
         statement = statement.where(Product.workspace_id == workspace_id)
     return list(session().scalars(statement))
@@ -95,7 +96,7 @@ def list_environments(
     product_id: uuid.UUID | None = None, *, workspace_id: uuid.UUID | None = None
 ) -> list[Environment]:
     """Return the environments of a product, of a workspace, or of all, oldest first."""
-    statement = select(Environment).order_by(Environment.created_at, Environment.id).limit(MOST_LISTED)
+    statement = select(Environment).order_by(Environment.created_at, Environment.id).limit(MAX_LISTED)
     if product_id is not None:
         statement = statement.where(Environment.product_id == product_id)
     if workspace_id is not None:
@@ -124,7 +125,7 @@ def create_key(
     environment = get_environment(environment_id)
     if has_company_right and kind is not KeyKind.PRODUCT:
         raise Unprocessable("Only a product key can be given the company right; a company key has it already.")
-    minted, ring = keys.mint(kind, environment_id), known_keys()
+    minted = keys.mint(kind, environment_id)
     now = clock.now()
     session().add(
         Key(
@@ -132,22 +133,22 @@ def create_key(
             environment_id=environment_id,
             kind=kind,
             has_company_right=has_company_right,
-            digest=keys.digest(minted.text, ring.pepper),
-            sealed_secret=ring.seal.close(keys.signing_secret(minted.text)) if kind is KeyKind.PRODUCT else None,
+            digest=current_pepper().digest_key(minted.text),
+            sealed_secret=key_cache().seal.close(keys.signing_secret(minted.text)) if kind is KeyKind.PRODUCT else None,
             replaces_id=replaces.id if replaces else None,
             created_at=now,
             expires_at=now + expires_in if expires_in else None,
         )
     )
     deed = "key.rotated" if replaces else "key.created"
-    record_deed(_workspace_id(environment), actor, deed, minted.id, kind=kind, replaces=replaces and replaces.id)
+    record_audit_entry(_workspace_id(environment), actor, deed, minted.id, kind=kind, replaces=replaces and replaces.id)
     session().flush()
     return NewKey(minted.id, minted.text, kind, environment_id)
 
 
 def list_keys(environment_id: uuid.UUID | None = None) -> list[Key]:
     """Return the keys of an environment, or of all, oldest first."""
-    statement = select(Key).order_by(Key.created_at, Key.id).limit(MOST_LISTED)
+    statement = select(Key).order_by(Key.created_at, Key.id).limit(MAX_LISTED)
     if environment_id is not None:
         statement = statement.where(Key.environment_id == environment_id)
     return list(session().scalars(statement))
@@ -166,15 +167,15 @@ def revoke_key(key_id: str, actor: str = COMMAND_LINE) -> Key:
     key = get_key(key_id)
     if key.revoked_at is None:
         key.revoked_at = clock.now()
-        record_deed(_workspace_id(get_environment(key.environment_id)), actor, "key.revoked", key.id)
+        record_audit_entry(_workspace_id(get_environment(key.environment_id)), actor, "key.revoked", key.id)
     session().flush()
     return key
 
 
 def rotate_key(key_id: str, overlap_hours: int, actor: str = COMMAND_LINE) -> NewKey:
     """Make the successor of a key, which itself ends after the overlap."""
-    if not 0 <= overlap_hours <= LONGEST_OVERLAP_HOURS:
-        raise Unprocessable(f"The overlap takes 0 to {LONGEST_OVERLAP_HOURS} hours.")
+    if not 0 <= overlap_hours <= MAX_OVERLAP_HOURS:
+        raise Unprocessable(f"The overlap takes 0 to {MAX_OVERLAP_HOURS} hours.")
     key = get_key(key_id)
     now = clock.now()
     if key.revoked_at is not None or (key.expires_at is not None and key.expires_at <= now):
@@ -188,8 +189,8 @@ def rotate_key(key_id: str, overlap_hours: int, actor: str = COMMAND_LINE) -> Ne
 
 def _name(text: str) -> str:
     name = normalize(text)
-    if not 1 <= len(name) <= LONGEST_NAME:
-        raise Unprocessable(f"A name has 1 to {LONGEST_NAME} characters.")
+    if not 1 <= len(name) <= MAX_NAME_LENGTH:
+        raise Unprocessable(f"A name has 1 to {MAX_NAME_LENGTH} characters.")
     return name
 
 

@@ -1,6 +1,6 @@
 """Reports over HTTP."""
 
-from app.core.api import Blueprint
+from app.core.http.blueprint import Blueprint
 from app.reports import service
 from app.reports.schemas import AcceptedReportSchema, ReportSchema, SubmittedReport
 from app.reports.service import AcceptedReport
@@ -11,7 +11,7 @@ blp = Blueprint("reports", __name__, description="Findings, sent by the customer
 
 @blp.post("/reports")
 @blp.arguments(ReportSchema, invalid_status=400)
-@blp.response(200, AcceptedReportSchema, refusals=(403, 410))
+@blp.response(200, AcceptedReportSchema, errors=(403, 410))
 def record(submitted: SubmittedReport) -> AcceptedReport:
     """Record the report of one product response.
 
@@ -21,7 +21,7 @@ def record(submitted: SubmittedReport) -> AcceptedReport:
     return service.record(current_environment(), current_capability(), submitted)
 
 
-@blp.answers_any_body(AcceptedReportSchema)
+@blp.fallback(AcceptedReportSchema)
 def recorded() -> AcceptedReport | None:
     """Answer with the report that is stored, whatever the body was."""
     return service.find_recorded(current_environment(), current_capability())

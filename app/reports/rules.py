@@ -4,8 +4,8 @@ IMPACTS = ("helped", "helped_with_friction", "neutral", "hindered", "blocked", "
 KINDS = ("strength", "friction", "defect", "gap", "suggestion", "uncertainty", "other")
 SEVERITIES = ("minor", "major", "blocking")
 
-SHORTEST_SUMMARY, LONGEST_SUMMARY = 8, 700
-SHORTEST_DETAIL, LONGEST_DETAIL = 3, 350
-MOST_FINDINGS = 8
+MIN_SUMMARY_LENGTH, MAX_SUMMARY_LENGTH = 8, 700
+MIN_DETAIL_LENGTH, MAX_DETAIL_LENGTH = 3, 350
+MAX_FINDINGS = 8
 TOPIC_PATTERN = "^[a-z0-9][a-z0-9_-]{0,63}$"
-LONGEST_TOPIC = 64
+MAX_TOPIC_LENGTH = 64

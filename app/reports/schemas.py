@@ -5,23 +5,23 @@ from typing import Any
 import marshmallow
 from marshmallow import fields
 
-from app.core.fields import Choice, Fault, Flag, Identifier, Instant, Number, Text, refuse
-from app.core.schema import Many, One, Schema, Shape
+from app.core.wire.fields import Choice, Flag, Identifier, Instant, Number, Text, Violation, invalid
+from app.core.wire.schemas import List, Nested, Payload, Schema
 from app.reports.rules import (
     IMPACTS,
     KINDS,
-    LONGEST_DETAIL,
-    LONGEST_SUMMARY,
-    LONGEST_TOPIC,
-    MOST_FINDINGS,
+    MAX_DETAIL_LENGTH,
+    MAX_FINDINGS,
+    MAX_SUMMARY_LENGTH,
+    MAX_TOPIC_LENGTH,
+    MIN_DETAIL_LENGTH,
+    MIN_SUMMARY_LENGTH,
     SEVERITIES,
-    SHORTEST_DETAIL,
-    SHORTEST_SUMMARY,
     TOPIC_PATTERN,
 )
 
 
-class Finding(Shape, frozen=True):
+class Finding(Payload, frozen=True):
     """One thing that the agent found."""
 
     kind: str
@@ -30,14 +30,14 @@ class Finding(Shape, frozen=True):
     severity: str | None = None
 
 
-class Workaround(Shape, frozen=True):
+class Workaround(Payload, frozen=True):
     """Whether the agent had to find its own way."""
 
     used: bool
     detail: str | None = None
 
 
-class SubmittedReport(Shape, frozen=True):
+class SubmittedReport(Payload, frozen=True):
     """What an agent submits."""
 
     summary: str
@@ -50,39 +50,39 @@ class SubmittedReport(Shape, frozen=True):
 class FindingSchema(Schema):
     """One finding."""
 
-    loads_as = Finding
+    loads_into = Finding
 
     kind = Choice(KINDS, required=True)
-    topic = Text(max_length=LONGEST_TOPIC, pattern=TOPIC_PATTERN, required=True)
+    topic = Text(max_length=MAX_TOPIC_LENGTH, pattern=TOPIC_PATTERN, required=True)
     severity = Choice(SEVERITIES)
-    detail = Text(min_length=SHORTEST_DETAIL, max_length=LONGEST_DETAIL, normalized=True, required=True)
+    detail = Text(min_length=MIN_DETAIL_LENGTH, max_length=MAX_DETAIL_LENGTH, normalized=True, required=True)
 
 
 class WorkaroundSchema(Schema):
     """Whether a workaround was used, and then which."""
 
-    loads_as = Workaround
+    loads_into = Workaround
 
     used = Flag(required=True)
-    detail = Text(min_length=SHORTEST_DETAIL, max_length=LONGEST_DETAIL, normalized=True)
+    detail = Text(min_length=MIN_DETAIL_LENGTH, max_length=MAX_DETAIL_LENGTH, normalized=True)
 
     @marshmallow.validates_schema
     def _tell_what_was_used(self, data: dict[str, Any], **_: Any) -> None:
         if data.get("used") and data.get("detail") is None:
-            fault = Fault("required", "A workaround that was used needs its detail.")
-            raise marshmallow.ValidationError({"detail": refuse(fault).messages})
+            violation = Violation("required", "A workaround that was used needs its detail.")
+            raise marshmallow.ValidationError({"detail": invalid(violation).messages})
 
 
 class ReportSchema(Schema):
     """A summary, and what the agent can add to it with certainty."""
 
-    loads_as = SubmittedReport
+    loads_into = SubmittedReport
 
-    summary = Text(min_length=SHORTEST_SUMMARY, max_length=LONGEST_SUMMARY, normalized=True, required=True)
+    summary = Text(min_length=MIN_SUMMARY_LENGTH, max_length=MAX_SUMMARY_LENGTH, normalized=True, required=True)
     impact = Choice(IMPACTS)
     confidence = Number(minimum=0, maximum=1)
-    findings = Many(FindingSchema(), max_length=MOST_FINDINGS, load_default=list)
-    workaround = One(WorkaroundSchema())
+    findings = List(Nested(FindingSchema), max_length=MAX_FINDINGS, load_default=list)
+    workaround = Nested(WorkaroundSchema)
 
 
 class StoredReportSchema(Schema):
@@ -90,7 +90,7 @@ class StoredReportSchema(Schema):
 
     id = Identifier(required=True)
     interaction_id = Identifier(required=True)
-    summary = Text(max_length=LONGEST_SUMMARY, required=True)
+    summary = Text(max_length=MAX_SUMMARY_LENGTH, required=True)
     impact = fields.String(required=True, allow_none=True, metadata={"enum": [*IMPACTS, None]})
     confidence = fields.Float(required=True, allow_none=True)
     findings = fields.List(fields.Dict(), required=True)
@@ -104,4 +104,4 @@ class AcceptedReportSchema(Schema):
 
     accepted = Flag(required=True)
     interaction_id = Identifier(required=True)
-    report = One(StoredReportSchema(), required=True)
+    report = Nested(StoredReportSchema, required=True)

@@ -4,31 +4,32 @@ import uuid
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 import orjson
 
 from app.consent import service as consent
 from app.core import clock
-from app.core.database import HotStatement
-from app.core.jobs import Job, ring
-from app.products.known_keys import CallingEnvironment
+from app.core.database import PreparedStatement
+from app.core.jobs import Job, notify
+from app.products.key_cache import CallerEnvironment
 from app.reports.schemas import SubmittedReport
 from app.screening.service import refuse_private
 from app.tokens.capability import Capability
 
-# The report, and the note from which its interaction is promoted, are stored together or not at all.
-_RECORD = HotStatement(
+# The report, and the outbox row that promotes its interaction, are stored together or not at all.
+RECORD_REPORT = PreparedStatement(
     "record_report",
-    ["uuid", "uuid", "uuid", "text", "text", "double precision", "jsonb", "jsonb", "timestamptz"],
     """
     WITH recorded AS (
         INSERT INTO reports
             (environment_id, interaction_id, id, summary, impact, confidence, findings, workaround, created_at)
-        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT (environment_id, interaction_id) DO NOTHING
+        VALUES (:environment_id, :interaction_id, :id, :summary, :impact, :confidence::double precision,
+            :findings::jsonb, :workaround::jsonb, :created_at::timestamptz)
+        ON CONFLICT (environment_id, interaction_id) DO NOTHING
         RETURNING environment_id, interaction_id, created_at
-    ), noted AS (
+    ), outbox AS (
         INSERT INTO promotions (environment_id, interaction_id, method, noted_at)
         SELECT environment_id, interaction_id, 'report', created_at FROM recorded
     )
@@ -36,18 +37,8 @@ _RECORD = HotStatement(
     """,
 )
 
-_FIND = HotStatement(
-    "find_report",
-    ["uuid", "uuid"],
-    """
-    SELECT id, summary, impact, confidence, findings, workaround, created_at FROM reports
-    WHERE environment_id = $1 AND interaction_id = $2
-    """,
-)
 
-
-@dataclass(frozen=True, slots=True)
-class RecordedReport:
+class StoredReport(NamedTuple):
     """A report as it is stored."""
 
     id: uuid.UUID
@@ -58,47 +49,58 @@ class RecordedReport:
     findings: list[dict[str, Any]]
     workaround: dict[str, Any] | None
     created_at: datetime
-    source: str = "capability"
+
+    @property
+    def source(self) -> str:
+        """How it came: always under a capability."""
+        return "capability"
+
+
+FIND_REPORT = PreparedStatement(
+    "find_report",
+    """
+    SELECT id, interaction_id, summary, impact, confidence, findings, workaround, created_at FROM reports
+    WHERE environment_id = :environment_id AND interaction_id = :interaction_id
+    """,
+    row=StoredReport,
+)
 
 
 @dataclass(frozen=True, slots=True)
 class AcceptedReport:
-    """What the agent is told."""
+    """The answer to a submission."""
 
     interaction_id: uuid.UUID
-    report: RecordedReport
+    report: StoredReport
     accepted: bool = True
 
 
-def record(environment: CallingEnvironment, capability: Capability, submitted: SubmittedReport) -> AcceptedReport:
-    """Store a report and ring for the promotion of its interaction; the first report stays."""
+def record(environment: CallerEnvironment, capability: Capability, submitted: SubmittedReport) -> AcceptedReport:
+    """Store a report and notify the promotion of its interaction; the first report stays."""
     refuse_private(_texts(submitted))
     consent.require_approval(environment, capability)
     findings, workaround = msgspec.to_builtins(submitted.findings), msgspec.to_builtins(submitted.workaround)
-    has_won = _RECORD.run(
-        environment.id,
-        capability.interaction_id,
-        uuid.uuid4(),
-        submitted.summary,
-        submitted.impact,
-        submitted.confidence,
-        orjson.dumps(findings).decode(),
-        None if workaround is None else orjson.dumps(workaround).decode(),
-        clock.now(),
+    is_first = RECORD_REPORT.first(
+        environment_id=environment.id,
+        interaction_id=capability.interaction_id,
+        id=uuid.uuid4(),
+        summary=submitted.summary,
+        impact=submitted.impact,
+        confidence=submitted.confidence,
+        findings=orjson.dumps(findings).decode(),
+        workaround=None if workaround is None else orjson.dumps(workaround).decode(),
+        created_at=clock.now(),
     )
-    if has_won:
-        ring(Job.PROMOTE_INTERACTIONS)
+    if is_first:
+        notify(Job.PROMOTE_INTERACTIONS)
     # Read back also when it is new, so that the first answer and every later one are made of the same bytes.
     return find_recorded(environment, capability) or record(environment, capability, submitted)
 
 
-def find_recorded(environment: CallingEnvironment, capability: Capability) -> AcceptedReport | None:
-    """Return the stored report of an interaction, if there is one."""
-    rows = _FIND.run(environment.id, capability.interaction_id)
-    if not rows:
-        return None
-    report_id, *content = rows[0]
-    return AcceptedReport(capability.interaction_id, RecordedReport(report_id, capability.interaction_id, *content))
+def find_recorded(environment: CallerEnvironment, capability: Capability) -> AcceptedReport | None:
+    """Return the answer with the stored report of an interaction, or None."""
+    report = FIND_REPORT.first(environment_id=environment.id, interaction_id=capability.interaction_id)
+    return AcceptedReport(capability.interaction_id, report) if report else None
 
 
 def _texts(submitted: SubmittedReport) -> Iterator[tuple[str, str]]:

@@ -6,18 +6,19 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, CursorResult, Delete, delete, select, text
 
-from app.accounts.service import COMMAND_LINE, record_deed
+from app.accounts.service import COMMAND_LINE, record_audit_entry
 from app.core.database import Base, session
 from app.core.errors import NotFound
+from app.core.pepper import current_pepper
+from app.core.purposes import Purpose
 from app.customers import service as customers
 from app.customers.models import Customer, CustomerChoice, CustomerReference
 from app.customers.rules import DECLINED, References, digest_references
 from app.personalization.models import PersonalizationDecision, PersonalizationOutcome
-from app.products.known_keys import known_keys
 from app.products.models import Product
 
-BITE = 500
-MOST_TRIES = 5
+BATCH_SIZE = 500
+MAX_TRIES = 5
 
 # An interaction has asked, whoever it was for.
 _CLOSE_REQUESTS = text("""
@@ -40,7 +41,7 @@ class UnknownCustomer(NotFound):
 
 def digest(product_id: uuid.UUID, account: str | None, user: str | None, anonymous: str | None) -> References:
     """Return references as they are kept."""
-    return digest_references(known_keys().pepper, product_id, account, user, anonymous)
+    return digest_references(current_pepper().derive(Purpose.CUSTOMER_REFERENCES, product_id), account, user, anonymous)
 
 
 def export(product_id: uuid.UUID, references: References, actor: str = COMMAND_LINE) -> Iterator[dict[str, Any]]:
@@ -51,12 +52,13 @@ def export(product_id: uuid.UUID, references: References, actor: str = COMMAND_L
         column = table.c.id if table.name == Customer.__tablename__ else table.c.customer_id
         wanted = select(*(c for c in table.columns if c.name not in NOT_EXPORTED))
         found = session().execute(
-            wanted.where(table.c.product_id == product_id, column == customer_id), execution_options={"yield_per": BITE}
+            wanted.where(table.c.product_id == product_id, column == customer_id),
+            execution_options={"yield_per": BATCH_SIZE},
         )
         for row in found.mappings():
             yield {"table": table.name, **row}
     outcomes = select(PersonalizationOutcome.__table__).where(*_outcomes_of(product_id, customer_id))
-    for row in session().execute(outcomes, execution_options={"yield_per": BITE}).mappings():
+    for row in session().execute(outcomes, execution_options={"yield_per": BATCH_SIZE}).mappings():
         yield {"table": PersonalizationOutcome.__tablename__, **row}
 
 
@@ -91,12 +93,12 @@ def erase(
 
 def _record(product_id: uuid.UUID, actor: str, deed: str, customer_id: uuid.UUID, **details: Any) -> None:
     product = session().get_one(Product, product_id)
-    record_deed(product.workspace_id, actor, deed, str(customer_id), product=str(product_id), **details)
+    record_audit_entry(product.workspace_id, actor, deed, str(customer_id), product=str(product_id), **details)
 
 
 def _lock(product_id: uuid.UUID, references: References) -> uuid.UUID:
     """Lock the customer that references name, who may become part of another one meanwhile."""
-    for _ in range(MOST_TRIES):
+    for _ in range(MAX_TRIES):
         customer_id = _get(product_id, references)
         if customers.lock(product_id, customer_id):
             return customer_id

@@ -5,13 +5,13 @@ import uuid
 
 from sqlalchemy import select, text
 
-from app.accounts.service import COMMAND_LINE, record_deed
+from app.accounts.service import COMMAND_LINE, record_audit_entry
 from app.core.database import session, transaction
 from app.core.errors import NotFound
-from app.products.known_keys import KNOWN_FOR_S
+from app.products.key_cache import CACHE_TTL_S
 from app.products.models import Environment, Key, Product
 from app.products.service import revoke_key
-from app.retention.rules import BITE, ENVIRONMENT_TABLES, PRODUCT_TABLES
+from app.retention.rules import BATCH_SIZE, ENVIRONMENT_TABLES, PRODUCT_TABLES
 
 
 def erase_product(product_id: uuid.UUID, actor: str = COMMAND_LINE) -> int:
@@ -27,7 +27,7 @@ def erase_product(product_id: uuid.UUID, actor: str = COMMAND_LINE) -> int:
         for key_id in session().scalars(select(Key.id).where(Key.environment_id.in_(environments))):
             revoke_key(key_id, actor)
     # Every process may still know a key for this long, and what it accepted until then is removed too.
-    time.sleep(KNOWN_FOR_S * 1.5)
+    time.sleep(CACHE_TTL_S * 1.5)
     removed = sum(
         _erase(table, "environment_id", environment_id)
         for environment_id in environments
@@ -36,21 +36,21 @@ def erase_product(product_id: uuid.UUID, actor: str = COMMAND_LINE) -> int:
     removed += sum(_erase(table, "product_id", product_id) for table in PRODUCT_TABLES)
     with transaction():
         product = session().get_one(Product, product_id)
-        record_deed(product.workspace_id, actor, "product.deleted", str(product_id), name=product.name)
+        record_audit_entry(product.workspace_id, actor, "product.deleted", str(product_id), name=product.name)
         session().delete(product)
     return removed
 
 
 def _erase(table: str, tenant: str, tenant_id: uuid.UUID) -> int:
-    bite = text(f"""
+    batch = text(f"""
         WITH gone AS (DELETE FROM {table} WHERE {tenant} = :tenant_id AND ctid IN (
-            SELECT ctid FROM {table} WHERE {tenant} = :tenant_id LIMIT {BITE}) RETURNING 1)
+            SELECT ctid FROM {table} WHERE {tenant} = :tenant_id LIMIT {BATCH_SIZE}) RETURNING 1)
         SELECT count(*) FROM gone
     """)
     removed = 0
     while True:
         with transaction():
-            gone: int = session().execute(bite, {"tenant_id": tenant_id}).scalar_one()
+            gone: int = session().execute(batch, {"tenant_id": tenant_id}).scalar_one()
         removed += gone
-        if gone < BITE:
+        if gone < BATCH_SIZE:
             return removed

@@ -148,7 +148,7 @@ PRODUCT_TABLES = (
 )
 """The same for tables that lead with their product."""
 
-BITE = 2_000
+BATCH_SIZE = 2_000
 """Rows in one transaction: some ten milliseconds, so that nobody waits for a purge."""
 
 BUDGET_S = 90.0

@@ -1,4 +1,4 @@
-"""Purging what is past its retention, in bites that nobody notices."""
+"""Purging what is past its retention, in batches that nobody notices."""
 
 import logging
 import time
@@ -14,7 +14,7 @@ from sqlalchemy.orm import Mapped
 from app.core import clock
 from app.core.database import session, transaction
 from app.products.models import Environment
-from app.retention.rules import BITE, BUDGET_S, ENRICHMENT, EVIDENCE, FEEDBACK, SIGN_INS, Ending, Rule
+from app.retention.rules import BATCH_SIZE, BUDGET_S, ENRICHMENT, EVIDENCE, FEEDBACK, SIGN_INS, Ending, Rule
 
 logger = logging.getLogger(__name__)
 
@@ -28,7 +28,7 @@ _FORGET_CUSTOMERS = text("""
                           AND o.decision = 'declined')
           AND NOT EXISTS (SELECT FROM signals s WHERE s.product_id = c.product_id AND s.customer_id = c.id)
           AND NOT EXISTS (SELECT FROM enrichment_requests r WHERE r.product_id = c.product_id AND r.customer_id = c.id)
-        LIMIT :bite FOR UPDATE SKIP LOCKED
+        LIMIT :batch_size FOR UPDATE SKIP LOCKED
     ), unnamed AS (
         DELETE FROM customer_references WHERE product_id = :product_id AND customer_id IN (SELECT id FROM idle)
     ), unsaid AS (
@@ -50,22 +50,22 @@ class Purge:
 
 def expire_feedback(budget_s: float = BUDGET_S) -> Purge:
     """Remove what is past the retention of its environment, and customers whom nobody names any more."""
-    return _run(chain(_bites(FEEDBACK), _bites_of_customers()), budget_s)
+    return _run(chain(_batches(FEEDBACK), _bites_of_customers()), budget_s)
 
 
 def expire_evidence(budget_s: float = BUDGET_S) -> Purge:
     """Remove evidence past the retention of its environment."""
-    return _run(_bites(EVIDENCE, Environment.evidence_retention_days), budget_s)
+    return _run(_batches(EVIDENCE, Environment.evidence_retention_days), budget_s)
 
 
 def expire_enrichment(budget_s: float = BUDGET_S) -> Purge:
     """Remove signals and requests past their end or retention, and retrievals past their retention."""
-    return _run(_bites(ENRICHMENT), budget_s)
+    return _run(_batches(ENRICHMENT), budget_s)
 
 
-def _run(bites: Iterator[int], budget_s: float) -> Purge:
+def _run(batches: Iterator[int], budget_s: float) -> Purge:
     deadline, removed = time.monotonic() + budget_s, 0
-    for gone in bites:
+    for gone in batches:
         removed += gone
         if time.monotonic() > deadline:
             logger.warning("the purge ran out of time", extra={"removed": removed})
@@ -75,14 +75,14 @@ def _run(bites: Iterator[int], budget_s: float) -> Purge:
     return Purge(removed, is_complete=True)
 
 
-def _bites(rules: Sequence[Rule], retention: Mapped[int] = Environment.retention_days) -> Iterator[int]:
-    """Take bite after bite, of every environment and rule, and yield how many rows each was."""
+def _batches(rules: Sequence[Rule], retention: Mapped[int] = Environment.retention_days) -> Iterator[int]:
+    """Take batch after batch, of every environment and rule, and yield how many rows each was."""
     with transaction():
         environments = session().execute(select(Environment.id, retention)).all()
     for environment_id, days in environments:
         for rule in rules:
             age = timedelta(0) if rule.is_own_end else timedelta(days=days)
-            while (gone := _bite(rule, environment_id, clock.now() - age)) > 0:
+            while (gone := _batch(rule, environment_id, clock.now() - age)) > 0:
                 yield gone
 
 
@@ -98,17 +98,17 @@ def _bites_of_customers() -> Iterator[int]:
 
 def _forget_customers(product_id: uuid.UUID, before: datetime) -> int:
     with transaction():
-        values = {"product_id": product_id, "before": before, "bite": BITE}
+        values = {"product_id": product_id, "before": before, "batch_size": BATCH_SIZE}
         forgotten: int = session().execute(_FORGET_CUSTOMERS, values).scalar_one()
         return forgotten
 
 
-def _bite(rule: Rule, environment_id: uuid.UUID, before: datetime) -> int:
-    """Remove one bite; 0 when there is nothing left, or when another run is at it."""
+def _batch(rule: Rule, environment_id: uuid.UUID, before: datetime) -> int:
+    """Remove one batch; 0 when there is nothing left, or when another run is at it."""
     with transaction():
         if not session().execute(_LOCK, {"name": rule.table}).scalar_one():
             return 0
-        values = {"environment_id": environment_id, "before": before, "bite": BITE}
+        values = {"environment_id": environment_id, "before": before, "batch_size": BATCH_SIZE}
         removed: int = session().execute(_delete(rule), values).scalar_one()
         return removed
 
@@ -119,7 +119,7 @@ def _delete(rule: Rule) -> TextClause:
     return text(f"""
         WITH due AS MATERIALIZED (
             SELECT {key} FROM {rule.table} WHERE environment_id = :environment_id AND {rule.clock} < :before
-            ORDER BY {rule.clock} LIMIT :bite FOR UPDATE SKIP LOCKED
+            ORDER BY {rule.clock} LIMIT :batch_size FOR UPDATE SKIP LOCKED
         ), gone AS (
             DELETE FROM {rule.table} WHERE environment_id = :environment_id AND ({key}) IN (SELECT {key} FROM due)
             RETURNING *, {rule.clock} AS at
@@ -140,16 +140,16 @@ def _bites_of_ended() -> Iterator[int]:
 
 
 def _bite_of_ended(rule: Ending) -> int:
-    """Remove one bite; rows that somebody is using right now are left for the next run."""
+    """Remove one batch; rows that somebody is using right now are left for the next run."""
     with transaction():
         ended = text(f"""
             WITH due AS MATERIALIZED (
                 SELECT {rule.key} FROM {rule.table} WHERE expires_at <= :now
-                ORDER BY expires_at LIMIT :bite FOR UPDATE SKIP LOCKED
+                ORDER BY expires_at LIMIT :batch_size FOR UPDATE SKIP LOCKED
             ), gone AS (
                 DELETE FROM {rule.table} WHERE {rule.key} IN (SELECT {rule.key} FROM due) RETURNING 1
             )
             SELECT count(*) FROM gone
         """)
-        removed: int = session().execute(ended, {"now": clock.now(), "bite": BITE}).scalar_one()
+        removed: int = session().execute(ended, {"now": clock.now(), "batch_size": BATCH_SIZE}).scalar_one()
         return removed

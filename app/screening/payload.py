@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from app.core.errors import MOST_PROBLEMS, BadRequest, Problem
+from app.core.errors import MAX_PROBLEMS, BadRequest, Problem
 
 FORBIDDEN_KEYS = frozenset(
     [
@@ -47,14 +47,14 @@ def find_forbidden_keys(payload: Any) -> list[str]:
     """Return the JSON pointers of the forbidden keys, as many as one answer names."""
     found: list[str] = []
     waiting: list[tuple[Place, Any]] = [(None, payload)] if isinstance(payload, (dict, list)) else []
-    while waiting and len(found) < MOST_PROBLEMS:
+    while waiting and len(found) < MAX_PROBLEMS:
         place, value = waiting.pop()
         for key, inner in value.items() if isinstance(value, dict) else enumerate(value):
             if isinstance(key, str) and _letters(key) in _FORBIDDEN:
                 found.append(_pointer((place, key)))
             elif isinstance(inner, (dict, list)):
                 waiting.append(((place, _shown(key)), inner))
-    return sorted(found[:MOST_PROBLEMS])
+    return sorted(found[:MAX_PROBLEMS])
 
 
 def _shown(key: str | int) -> str:

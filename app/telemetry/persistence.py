@@ -1,4 +1,4 @@
-"""From the inbox to interactions and sessions: set-based, in bites, without looking at a single event in Python."""
+"""From the inbox to interactions and sessions: set-based, in batches, without looking at a single event in Python."""
 
 import logging
 from typing import Any
@@ -8,7 +8,7 @@ from sqlalchemy import exc, text
 from app.core.database import session, transaction
 from app.interactions.service import write_alone
 
-BITE = 200
+BATCH_SIZE = 200
 """Batches in one transaction: 20,000 events at most, about half a second."""
 
 _UNFIT = (exc.DataError, exc.IntegrityError)
@@ -17,7 +17,7 @@ logger = logging.getLogger(__name__)
 
 _TAKE = text("""
     SELECT environment_id, id, event_count FROM telemetry_inbox WHERE parked_at IS NULL
-    ORDER BY id LIMIT :bite FOR UPDATE SKIP LOCKED
+    ORDER BY id LIMIT :batch_size FOR UPDATE SKIP LOCKED
 """)
 
 _TAKE_ONE = text("""
@@ -133,13 +133,13 @@ def persist_waiting() -> int:
         try:
             with transaction():
                 write_alone()
-                taken = [dict(batch) for batch in session().execute(_TAKE, {"bite": BITE}).mappings()]
+                taken = [dict(batch) for batch in session().execute(_TAKE, {"batch_size": BATCH_SIZE}).mappings()]
                 _persist(taken)
         except _UNFIT as error:
             logger.error("a batch cannot be persisted", extra={"error": type(error).__name__})
             _persist_one_by_one(taken)
         total += len(taken)
-        if len(taken) < BITE:
+        if len(taken) < BATCH_SIZE:
             return total
 
 

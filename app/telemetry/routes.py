@@ -1,6 +1,7 @@
 """Telemetry over HTTP."""
 
-from app.core.api import BATCH_BODY_BYTES, Blueprint
+from app.core.http.blueprint import Blueprint
+from app.core.http.body import BATCH_BODY_BYTES
 from app.telemetry import service
 from app.telemetry.schemas import BatchReceiptSchema, TelemetryBatch, TelemetryBatchSchema
 from app.telemetry.service import Receipt
@@ -10,7 +11,7 @@ blp = Blueprint("telemetry", __name__, description="Interactions of the product,
 
 
 @blp.post("/batches")
-@blp.arguments(TelemetryBatchSchema, limit=BATCH_BODY_BYTES)
+@blp.arguments(TelemetryBatchSchema, max_bytes=BATCH_BODY_BYTES, has_unique_keys=False)
 @blp.response(202, BatchReceiptSchema)
 def accept_batch(batch: TelemetryBatch) -> Receipt:
     """Accept a telemetry batch.

@@ -2,24 +2,24 @@
 
 from datetime import datetime
 
-from app.core.fields import Choice, Identifier, Instant, Integer, Number, Text
-from app.core.schema import Many, Schema, Shape
+from app.core.wire.fields import Choice, Identifier, Instant, Integer, Number, Text
+from app.core.wire.schemas import List, Nested, Payload, Schema
 from app.interactions.rules import (
     CLASSIFICATIONS,
     HINT_SOURCES,
-    LONGEST_HINT,
-    LONGEST_OPERATION,
-    LONGEST_REFERENCE,
+    MAX_HINT_LENGTH,
+    MAX_OPERATION_LENGTH,
+    MAX_REFERENCE_LENGTH,
     OPERATION_PATTERN,
     REFERENCE_PATTERN,
     SESSION_SOURCES,
     SURFACES,
 )
 
-MOST_EVENTS = 100
+MAX_EVENTS = 100
 
 
-class TelemetryEvent(Shape, frozen=True):
+class TelemetryEvent(Payload, frozen=True):
     """One product response, as the product tells of it."""
 
     interaction_id: str
@@ -37,7 +37,7 @@ class TelemetryEvent(Shape, frozen=True):
     confirmation_method: str | None = None
 
 
-class TelemetryBatch(Shape, frozen=True):
+class TelemetryBatch(Payload, frozen=True):
     """What one request carries."""
 
     events: list[TelemetryEvent]
@@ -46,19 +46,19 @@ class TelemetryBatch(Shape, frozen=True):
 class TelemetryEventSchema(Schema):
     """One interaction of the product, without anything of its content."""
 
-    loads_as = TelemetryEvent
+    loads_into = TelemetryEvent
 
     interaction_id = Identifier(required=True)
     surface = Choice(SURFACES, required=True)
-    operation = Text(max_length=LONGEST_OPERATION, pattern=OPERATION_PATTERN, required=True)
+    operation = Text(max_length=MAX_OPERATION_LENGTH, pattern=OPERATION_PATTERN, required=True)
     classification = Choice(CLASSIFICATIONS, required=True)
     occurred_at = Instant(required=True)
     status_code = Integer(minimum=100, maximum=599)
     duration_ms = Number(minimum=0)
-    customer_ref = Text(max_length=LONGEST_REFERENCE, pattern=REFERENCE_PATTERN)
-    runtime_hint = Text(max_length=LONGEST_HINT)
+    customer_ref = Text(max_length=MAX_REFERENCE_LENGTH, pattern=REFERENCE_PATTERN)
+    runtime_hint = Text(max_length=MAX_HINT_LENGTH)
     runtime_hint_source = Choice(HINT_SOURCES)
-    session_ref = Text(max_length=LONGEST_REFERENCE, pattern=REFERENCE_PATTERN)
+    session_ref = Text(max_length=MAX_REFERENCE_LENGTH, pattern=REFERENCE_PATTERN)
     session_source = Choice(SESSION_SOURCES)
     confirmation_method = Choice(("mcp",))
 
@@ -66,9 +66,9 @@ class TelemetryEventSchema(Schema):
 class TelemetryBatchSchema(Schema):
     """1 to 100 events; all are accepted or none."""
 
-    loads_as = TelemetryBatch
+    loads_into = TelemetryBatch
 
-    events = Many(TelemetryEventSchema(), min_length=1, max_length=MOST_EVENTS, required=True)
+    events = List(Nested(TelemetryEventSchema), min_length=1, max_length=MAX_EVENTS, required=True)
 
 
 class BatchReceiptSchema(Schema):

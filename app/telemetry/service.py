@@ -1,26 +1,25 @@
 """Accepting batches."""
 
 from dataclasses import dataclass, replace
-from datetime import UTC, timedelta
 
 import msgspec
 
 from app.core import clock
-from app.core.database import HotStatement
+from app.core.database import PreparedStatement
 from app.core.errors import BadRequest, Problem
-from app.core.jobs import Job, ring
-from app.products.known_keys import CallingEnvironment
+from app.core.jobs import Job, notify
+from app.products.key_cache import CallerEnvironment
 from app.screening.service import refuse_private
 from app.telemetry.schemas import TelemetryBatch, TelemetryEvent
 
 _encoder = msgspec.json.Encoder()
 
-WIDEST_OFFSET = timedelta(hours=16)
-
-_ADD = HotStatement(
+ADD_BATCH = PreparedStatement(
     "add_batch",
-    ["uuid", "timestamptz", "text", "integer"],
-    "INSERT INTO telemetry_inbox (environment_id, received_at, events, event_count) VALUES ($1, $2, $3, $4)",
+    """
+    INSERT INTO telemetry_inbox (environment_id, received_at, events, event_count)
+    VALUES (:environment_id, :received_at::timestamptz, :events, :event_count)
+    """,
 )
 
 
@@ -32,15 +31,17 @@ class Receipt:
     dropped: int
 
 
-def accept_batch(environment: CallingEnvironment, batch: TelemetryBatch) -> Receipt:
+def accept_batch(environment: CallerEnvironment, batch: TelemetryBatch) -> Receipt:
     """Write the batch down and ring for its persistence.
 
     The events are encoded again rather than kept as they came, so that no second parser can read them differently.
     """
     _screen_hints(batch.events)
-    events = _encoder.encode([_storable(event) for event in batch.events]).decode()
-    _ADD.run(environment.id, clock.now(), events, len(batch.events))
-    ring(Job.PERSIST_TELEMETRY)
+    events = _encoder.encode(batch.events).decode()
+    ADD_BATCH.first(
+        environment_id=environment.id, received_at=clock.now(), events=events, event_count=len(batch.events)
+    )
+    notify(Job.PERSIST_TELEMETRY)
     return Receipt(accepted=len(batch.events), dropped=0)
 
 
@@ -58,16 +59,3 @@ def _screen_hints(events: list[TelemetryEvent]) -> None:
             problems += [replace(refusal.problems[0], pointer=place) for place in places]
     if problems:
         raise BadRequest(problems[0].message, code=problems[0].code, problems=problems)
-
-
-def _storable(event: TelemetryEvent) -> TelemetryEvent:
-    """Return an event whose instant PostgreSQL can read: it knows no offset of sixteen hours and more."""
-    offset = event.occurred_at.utcoffset()
-    if offset is None or abs(offset) < WIDEST_OFFSET:
-        return event
-    try:
-        instant = event.occurred_at.astimezone(UTC)
-    except OverflowError:
-        # Within a day of the first or the last instant that there is.
-        instant = event.occurred_at.replace(tzinfo=UTC)
-    return msgspec.structs.replace(event, occurred_at=instant)

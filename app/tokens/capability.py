@@ -22,7 +22,7 @@ LIFETIME_S = 7200
 CLOCK_SKEW_S = 300
 """A company's clock may be this far ahead of ours."""
 
-LONGEST = 1024
+MAX_TOKEN_LENGTH = 1024
 
 _SHAPE = re.compile(r"afr2_([0-9a-f]{32})\.([A-Za-z0-9_-]{1,800})\.([A-Za-z0-9_-]{43})\Z")
 _UUID = r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\Z"
@@ -32,6 +32,10 @@ SUBJECT_PATTERN = r"afsub1_[A-Za-z0-9_-]{43}\Z"
 
 class BadCapability(Exception):
     """The token is not valid; the message is for our own tests, never for a caller."""
+
+
+class ExpiredCapability(BadCapability):
+    """The token was valid, and its time is over."""
 
 
 class Capability(NamedTuple):
@@ -70,7 +74,7 @@ _decoder = msgspec.json.Decoder(_Claims)
 
 def read(token: str) -> Presented:
     """Take a token apart without believing it, or raise `BadCapability`."""
-    match = _SHAPE.match(token) if len(token) <= LONGEST else None
+    match = _SHAPE.match(token) if len(token) <= MAX_TOKEN_LENGTH else None
     if match is None:
         raise BadCapability("shape")
     return Presented(match[1], token[: -len(match[3]) - 1], match[2], match[3])
@@ -86,8 +90,10 @@ def verify(presented: Presented, signing_secret: bytes, now: float) -> Capabilit
         raise BadCapability("claims")
     if not claims.iat < claims.exp <= claims.iat + LIFETIME_S:
         raise BadCapability("lifetime")
-    if claims.exp <= now or claims.iat > now + CLOCK_SKEW_S:
+    if claims.iat > now + CLOCK_SKEW_S:
         raise BadCapability("time")
+    if claims.exp <= now:
+        raise ExpiredCapability("time")
     return Capability(presented.key_id, uuid.UUID(claims.i), claims.iat, claims.exp, claims.s, claims.r)
 
 

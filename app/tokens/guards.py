@@ -1,6 +1,6 @@
-"""Who may come in: one guard for each credential.
+"""The guards of Bearer tokens: one for each credential.
 
-Every refusal is the same sentence, whether a key is unknown, wrong, expired or revoked.
+An unknown, a wrong and a revoked credential get the same error.
 """
 
 import re
@@ -10,27 +10,53 @@ from collections.abc import Sequence
 from flask import g, request
 
 from app.core import clock
-from app.core.doors import Guard
-from app.core.errors import Unauthorized
+from app.core.errors import InvalidBearerToken
+from app.core.http.mounts import Guard
+from app.core.pepper import current_pepper
 from app.products import keys
-from app.products.known_keys import CallingEnvironment, KnownKey, known_keys
+from app.products.key_cache import CachedKey, CallerEnvironment, key_cache
 from app.products.rules import KeyKind
 from app.tokens import capability
-from app.tokens.capability import BadCapability, Capability
+from app.tokens.capability import BadCapability, Capability, ExpiredCapability
 
 _BEARER = re.compile(r"[Bb][Ee][Aa][Rr][Ee][Rr] +([!-~]+)\Z")
 
 
-def current_environment() -> CallingEnvironment:
-    """Return the environment that the caller was admitted for."""
-    environment: CallingEnvironment = g.environment
+class InvalidProductKey(InvalidBearerToken):
+    """No valid product key."""
+
+    sentence = "This endpoint takes a product key, af_live_…, as a Bearer token from the company's backend."
+
+
+class InvalidCompanyKey(InvalidBearerToken):
+    """No valid company key."""
+
+    sentence = "This endpoint takes a company API key, af_company_…, as a Bearer token from the company's backend."
+
+
+class InvalidCapability(InvalidBearerToken):
+    """No valid capability."""
+
+    sentence = "This endpoint takes a capability, afr2_…, that the response's envelope carries."
+
+
+class CapabilityExpired(InvalidCapability):
+    """The signature is right and the time is over."""
+
+    code = "capability_expired"
+    sentence = "This capability, afr2_…, has expired; feedback about this response can no longer be sent."
+
+
+def current_environment() -> CallerEnvironment:
+    """Return the environment that the caller's credential belongs to."""
+    environment: CallerEnvironment = g.environment
     return environment
 
 
 def current_capability() -> Capability:
-    """Return the capability that the caller presented."""
-    found: Capability = g.capability
-    return found
+    """Return the caller's capability."""
+    presented: Capability = g.capability
+    return presented
 
 
 def current_token() -> str:
@@ -40,60 +66,68 @@ def current_token() -> str:
 
 
 def current_key_id() -> str:
-    """Return the id of the key that the caller presented."""
+    """Return the id of the caller's company key."""
     key_id: str = g.key_id
     return key_id
 
 
-def bearer() -> str:
-    """Return the credential of the request, or raise."""
+def bearer(error: type[InvalidBearerToken]) -> str:
+    """Return the Bearer token of the request, or raise `error`."""
     match = _BEARER.match(request.headers.get("Authorization", ""))
     if match is None:
-        raise Unauthorized
+        raise error
     return match[1]
 
 
-def _admit_product_key() -> None:
-    g.environment = _key((KeyKind.PRODUCT,)).environment
+def _authenticate_product_key() -> None:
+    g.environment = _verified_key((KeyKind.PRODUCT,), InvalidProductKey).environment
 
 
-def _admit_company_key() -> None:
-    key = _key((KeyKind.COMPANY, KeyKind.PRODUCT))
+def _authenticate_company_key() -> None:
+    key = _verified_key((KeyKind.COMPANY, KeyKind.PRODUCT), InvalidCompanyKey)
     if key.kind is not KeyKind.COMPANY and not key.has_company_right:
-        raise Unauthorized
-    state = g._get_current_object()
-    state.environment, state.key_id = key.environment, key.id
+        raise InvalidCompanyKey
+    context = g._get_current_object()
+    context.environment, context.key_id = key.environment, key.id
 
 
-def _admit_capability() -> None:
+def _authenticate_capability() -> None:
     try:
-        token = bearer()
+        token = bearer(InvalidCapability)
         presented = capability.read(token)
-        key = known_keys().find(presented.key_id)
+        key = key_cache().find(presented.key_id)
         if key is None or key.signing_secret is None or not key.is_valid(clock.now()):
-            raise Unauthorized
+            raise InvalidCapability
         verified = capability.verify(presented, key.signing_secret, time.time())
+    except ExpiredCapability:
+        raise CapabilityExpired from None
     except BadCapability:
-        raise Unauthorized from None
-    state = g._get_current_object()
-    state.capability, state.token, state.environment = verified, token, key.environment
+        raise InvalidCapability from None
+    context = g._get_current_object()
+    context.capability, context.token, context.environment = verified, token, key.environment
 
 
-def _key(kinds: Sequence[KeyKind]) -> KnownKey:
-    text, ring = bearer(), known_keys()
+def _verified_key(kinds: Sequence[KeyKind], error: type[InvalidBearerToken]) -> CachedKey:
+    """Return the caller's key, whose use is recorded, or raise `error`."""
+    text, cache = bearer(error), key_cache()
     key_id = keys.read_id(text, kinds)
-    key = ring.find(key_id) if key_id else None
-    if key is None or key.kind not in kinds or not keys.is_same(key.digest, text, ring.pepper):
-        raise Unauthorized
+    key = cache.find(key_id) if key_id else None
+    if key is None or key.kind not in kinds or not keys.is_same(key.digest, text, current_pepper()):
+        raise error
     if not key.is_valid(clock.now()):
-        raise Unauthorized
-    ring.note_use(key)
+        raise error
+    cache.record_use(key)
     return key
 
 
-PRODUCT_KEY = Guard("productKey", _admit_product_key, "A product key, `af_live_…`. It stays on the company's servers.")
-COMPANY_KEY = Guard(
-    "companyKey", _admit_company_key, "A company API key, `af_company_…`. It stays on the company's servers."
+PRODUCT_KEY = Guard(
+    "productKey", _authenticate_product_key, "A product key, `af_live_…`. It stays on the company's servers."
 )
-CAPABILITY = Guard("capability", _admit_capability, "The capability of one interaction, `afr2_…`, from its envelope.")
-OPEN_TO_ALL = Guard("openToAll", lambda: None)
+COMPANY_KEY = Guard(
+    "companyKey", _authenticate_company_key, "A company API key, `af_company_…`. It stays on the company's servers."
+)
+CAPABILITY = Guard(
+    "capability", _authenticate_capability, "The capability of one interaction, `afr2_…`, from its envelope."
+)
+PUBLIC = Guard("public", lambda: None)
+"""Needs no credential."""

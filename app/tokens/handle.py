@@ -20,11 +20,6 @@ class BadHandle(Exception):
     """The handle was not made here; the message is for our own tests, never for a caller."""
 
 
-def derive_key(pepper: bytes) -> bytes:
-    """Return the key that handles are signed with, which signs nothing else."""
-    return hmac.digest(pepper, b"request-handle", "sha256")
-
-
 def mint(request_id: uuid.UUID, key: bytes) -> str:
     """Make the handle of a request; the same request always has the same one."""
     signed = PREFIX + request_id.hex

@@ -130,7 +130,7 @@ def test_a_changed_role_holds_at_once(client: FlaskClient, company: Company) -> 
 def test_sessions_and_counters_that_have_ended_leave_in_bites_and_others_stay(
     app: Flask, company: Company, wait: Wait, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("app.retention.service.BITE", 2)
+    monkeypatch.setattr("app.retention.service.BATCH_SIZE", 2)
     for _ in range(5):
         sign_in(app.test_client(), company)
     wait(hours=6)

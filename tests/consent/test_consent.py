@@ -143,7 +143,7 @@ def test_a_customers_choice_is_remembered_for_other_interactions_and_keys(app: F
     decide(client, company.capability(subject=SUBJECT), "approved")
     with transaction():
         successor = products.rotate_key(company.product_key.split("_")[2], overlap_hours=0)
-    app.extensions["known_keys"].forget()
+    app.extensions["key_cache"].clear()
     rotated = Company(
         company.workspace_id, company.product_id, company.environment_id, successor.text, company.company_key
     )

@@ -11,7 +11,7 @@ from flask.testing import FlaskClient
 from sqlalchemy import func, select
 
 from app.context.models import ContextRetrieval
-from app.context.rules import MOST_ITEMS, context_version
+from app.context.rules import MAX_ITEMS, context_version
 from app.core.database import session, transaction
 from app.customers.models import Customer
 from app.enrichment.models import Signal
@@ -146,7 +146,7 @@ def test_another_product_or_environment_sees_nothing_of_an_interaction(client: F
 
 
 def test_a_context_is_bounded(talk: Talk, clock: Clock) -> None:
-    for start in range(0, MOST_ITEMS + 8, 8):
+    for start in range(0, MAX_ITEMS + 8, 8):
         # A product has fewer questions than this at any time, but may have had more.
         keys = [f"trip.k{number:03d}" for number in range(start, start + 8)]
         for key in keys:
@@ -155,4 +155,4 @@ def test_a_context_is_bounded(talk: Talk, clock: Clock) -> None:
         for key in keys:
             headers = bearer(talk.company.company_key)
             assert talk.client.delete(f"/api/v2/enrichment/fields/{key}", headers=headers).status_code == 200
-    assert len(talk.known(userRef="u1")) == MOST_ITEMS
+    assert len(talk.known(userRef="u1")) == MAX_ITEMS

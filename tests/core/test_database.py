@@ -1,7 +1,8 @@
-"""Transactions and hot statements."""
+"""Transactions and prepared statements."""
 
 import uuid
 from datetime import UTC, datetime
+from typing import NamedTuple
 
 import pytest
 from flask import Flask
@@ -9,12 +10,12 @@ from sqlalchemy import func, select
 
 from app import create_app
 from app.accounts.models import Workspace
-from app.core.database import HotStatement, after_commit, database, session, transaction
-from app.core.errors import DatabaseAway
+from app.core.database import PreparedStatement, after_commit, database, session, transaction
+from app.core.errors import DatabaseUnavailable
 from config.settings import Settings
 
-ONE = HotStatement("test_one", [], "SELECT 1")
-ADD = HotStatement("test_add", ["integer", "integer"], "SELECT $1 + $2")
+ONE = PreparedStatement("test_one", "SELECT 1 AS number")
+SUM = PreparedStatement("test_sum", "SELECT :first::integer + :second::integer AS sum")
 
 
 def add_workspace() -> None:
@@ -55,42 +56,73 @@ def test_without_a_transaction_there_is_no_session(app: Flask) -> None:
         session()
 
 
-def test_a_hot_statement_takes_its_parameters(app: Flask) -> None:
-    assert ONE.run() == [(1,)]
-    assert ADD.run(2, 3) == [(5,)]
-    assert ADD.run(4, 5) == [(9,)]
+def test_a_prepared_statement_takes_its_parameters_by_name(app: Flask) -> None:
+    assert ONE.all() == [(1,)]
+    assert SUM.all(first=2, second=3) == [(5,)]
+    assert SUM.first(second=5, first=4) == (9,)
 
 
-def test_a_hot_statement_survives_the_loss_of_its_connection(app: Flask) -> None:
-    backend = HotStatement("test_pid", [], "SELECT pg_backend_pid()")
-    before = backend.run()[0][0]
+def test_a_parameter_may_stand_twice_beside_a_cast(app: Flask) -> None:
+    statement = PreparedStatement("test_twice", "SELECT :number::integer AS number, :number + 1 AS next")
+    assert statement.first(number=3) == (3, 4)
+
+
+def test_a_parameter_that_is_missing_or_unknown_is_a_mistake_of_ours(app: Flask) -> None:
+    with pytest.raises(KeyError):
+        SUM.first(first=1)
+    with pytest.raises(TypeError, match="third"):
+        SUM.first(first=1, second=2, third=3)
+
+
+class Numbers(NamedTuple):
+    """A row."""
+
+    first: int
+    second: int
+
+
+def test_rows_become_their_type(app: Flask) -> None:
+    statement = PreparedStatement("test_row", "SELECT 1 AS first, 2 AS second", row=Numbers)
+    assert statement.first() == Numbers(1, 2)
+    assert statement.all() == [Numbers(1, 2)]
+
+
+def test_a_row_type_with_other_columns_is_found_at_once(app: Flask) -> None:
+    statement = PreparedStatement("test_other_row", "SELECT 1 AS second, 2 AS first", row=Numbers)
+    with pytest.raises(TypeError, match="test_other_row"):
+        statement.first()
+
+
+def test_a_prepared_statement_survives_the_loss_of_its_connection(app: Flask) -> None:
+    backend = PreparedStatement("test_pid", "SELECT pg_backend_pid()")
+    before = backend.all()[0][0]
     with transaction():
         session().execute(select(func.pg_terminate_backend(before)))
-    after = backend.run()[0][0]
+    after = backend.all()[0][0]
     assert after != before
 
 
 def test_a_statement_that_was_prepared_unnoticed_is_run(app: Flask) -> None:
-    ONE.run()
-    unnoticed = HotStatement("test_unnoticed", [], "SELECT 2")
-    database()._hot.connection._cursor.execute(unnoticed.prepare)
-    assert unnoticed.run() == [(2,)]
+    ONE.all()
+    unnoticed = PreparedStatement("test_unnoticed", "SELECT 2")
+    database()._thread.connection._cursor.execute(unnoticed.prepare)
+    assert unnoticed.all() == [(2,)]
 
 
 def test_a_statement_that_takes_too_long_is_given_up(app: Flask, settings: Settings) -> None:
-    sleeper = HotStatement("test_sleep", [], "SELECT pg_sleep(5)")
+    sleeper = PreparedStatement("test_sleep", "SELECT pg_sleep(5)")
     as_deployed = create_app(settings)
-    with as_deployed.app_context(), pytest.raises(Exception, match=r"statement timeout|away"):
-        sleeper.run()
+    with as_deployed.app_context(), pytest.raises(Exception, match=r"statement timeout|unavailable"):
+        sleeper.all()
     as_deployed.extensions["database"].dispose()
 
 
-def test_a_database_that_is_away_is_not_asked_again_at_once(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
-    found = database()
-    with pytest.raises(DatabaseAway):
-        found.away(OSError())
-    found._drop_hot()
-    with pytest.raises(DatabaseAway):
-        ONE.run()
-    monkeypatch.setattr(found, "_away_until", 0.0)
-    assert ONE.run() == [(1,)]
+def test_an_unavailable_database_is_not_asked_again_at_once(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
+    current = database()
+    with pytest.raises(DatabaseUnavailable):
+        current.raise_unavailable(OSError())
+    current._close_prepared()
+    with pytest.raises(DatabaseUnavailable):
+        ONE.all()
+    monkeypatch.setattr(current, "_unavailable_until", 0.0)
+    assert ONE.all() == [(1,)]

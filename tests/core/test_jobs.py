@@ -1,4 +1,4 @@
-"""The doorbell."""
+"""The job notifier."""
 
 import threading
 import time
@@ -6,62 +6,62 @@ from typing import Any
 
 import pytest
 
-from app.core.jobs import Doorbell, Job
+from app.core.jobs import Job, JobNotifier
 from tests.journeys.stack import wait_until
 
 
 class Broker:
-    """Stands between the doorbell and its broker: counts the rings, and can be dead."""
+    """Stands between the notifier and its broker: keeps the messages, and can be down."""
 
-    def __init__(self, bell: Doorbell, monkeypatch: pytest.MonkeyPatch) -> None:
-        self.rings: list[str] = []
-        self.is_dead = False
-        monkeypatch.setattr(bell._celery, "send_task", self._send)
+    def __init__(self, notifier: JobNotifier, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.messages: list[str] = []
+        self.is_down = False
+        monkeypatch.setattr(notifier._celery, "send_task", self._send)
 
     def _send(self, name: str, **_: Any) -> None:
-        if self.is_dead:
+        if self.is_down:
             raise ConnectionError
-        self.rings.append(str(name))
+        self.messages.append(str(name))
 
 
 @pytest.fixture
-def bell() -> Doorbell:
-    return Doorbell("redis://127.0.0.1:1/0")
+def notifier() -> JobNotifier:
+    return JobNotifier("redis://127.0.0.1:1/0")
 
 
 @pytest.fixture
-def broker(bell: Doorbell, monkeypatch: pytest.MonkeyPatch) -> Broker:
-    return Broker(bell, monkeypatch)
+def broker(notifier: JobNotifier, monkeypatch: pytest.MonkeyPatch) -> Broker:
+    return Broker(notifier, monkeypatch)
 
 
-def test_many_rings_of_one_window_become_one(bell: Doorbell, broker: Broker) -> None:
-    threads = [threading.Thread(target=bell.ring, args=(Job.PERSIST_TELEMETRY,)) for _ in range(50)]
+def test_many_notifications_of_one_window_become_one_message(notifier: JobNotifier, broker: Broker) -> None:
+    threads = [threading.Thread(target=notifier.notify, args=(Job.PERSIST_TELEMETRY,)) for _ in range(50)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    wait_until(lambda: broker.rings, 5)
+    wait_until(lambda: broker.messages, 5)
     time.sleep(0.3)
-    assert broker.rings == [Job.PERSIST_TELEMETRY]
+    assert broker.messages == [Job.PERSIST_TELEMETRY]
 
 
-def test_a_ring_after_the_window_is_a_ring_of_its_own(bell: Doorbell, broker: Broker) -> None:
+def test_a_notification_after_the_window_is_a_message_of_its_own(notifier: JobNotifier, broker: Broker) -> None:
     for number in (1, 2):
-        bell.ring(Job.PROMOTE_INTERACTIONS)
-        wait_until(lambda number=number: len(broker.rings) == number, 5)
+        notifier.notify(Job.PROMOTE_INTERACTIONS)
+        wait_until(lambda number=number: len(broker.messages) == number, 5)
 
 
-def test_a_dead_broker_is_rung_again_until_it_is_back(bell: Doorbell, broker: Broker) -> None:
-    broker.is_dead = True
+def test_a_broker_that_is_down_is_tried_again_until_it_is_back(notifier: JobNotifier, broker: Broker) -> None:
+    broker.is_down = True
     began = time.monotonic()
-    bell.ring(Job.PERSIST_TELEMETRY)
+    notifier.notify(Job.PERSIST_TELEMETRY)
     assert time.monotonic() - began < 0.1
     time.sleep(0.5)
-    broker.is_dead = False
-    wait_until(lambda: broker.rings == [Job.PERSIST_TELEMETRY], 5)
+    broker.is_down = False
+    wait_until(lambda: broker.messages == [Job.PERSIST_TELEMETRY], 5)
 
 
-def test_a_broker_that_cannot_be_reached_is_told_quickly(bell: Doorbell) -> None:
+def test_an_unreachable_broker_is_reported_quickly(notifier: JobNotifier) -> None:
     began = time.monotonic()
-    assert not bell.is_answered()
+    assert not notifier.is_broker_reachable()
     assert time.monotonic() - began < 3

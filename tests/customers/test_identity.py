@@ -11,6 +11,7 @@ from flask.testing import FlaskClient
 from sqlalchemy import func, select
 
 from app.core.database import session, transaction
+from app.core.purposes import Pepper, Purpose
 from app.customers.models import Customer, CustomerReference
 from app.customers.rules import Level, digest_references
 from app.enrichment.models import Signal
@@ -38,20 +39,24 @@ def tell(talk: Talk, value: str = "quiet_boutique", **references: str) -> Any:
 
 
 def test_references_are_kept_as_digests_of_one_product() -> None:
-    first = digest_references(b"pepper", PRODUCT, None, "u1", None)
+    key = Pepper(b"pepper").derive(Purpose.CUSTOMER_REFERENCES, PRODUCT)
+    first = digest_references(key, None, "u1", None)
     assert first.user
     assert len(first.user) == 32
     assert b"u1" not in first.user
-    assert digest_references(b"pepper", PRODUCT, None, "u1", None) == first
-    assert digest_references(b"pepper", uuid.uuid4(), None, "u1", None) != first
-    assert digest_references(b"other", PRODUCT, None, "u1", None) != first
-    same = digest_references(b"pepper", PRODUCT, "x", "x", "x")
+    assert digest_references(key, None, "u1", None) == first
+    assert (
+        digest_references(Pepper(b"pepper").derive(Purpose.CUSTOMER_REFERENCES, uuid.uuid4()), None, "u1", None)
+        != first
+    )
+    assert digest_references(Pepper(b"other").derive(Purpose.CUSTOMER_REFERENCES, PRODUCT), None, "u1", None) != first
+    same = digest_references(key, "x", "x", "x")
     assert len(set(same)) == 3
 
 
 def test_a_level_says_how_well_somebody_is_known() -> None:
     def level(*references: str | None) -> Level:
-        return digest_references(b"pepper", PRODUCT, *references).level
+        return digest_references(b"key", *references).level
 
     assert level("a", None, None) is level(None, "u", None) is level("a", "u", "n") is Level.VERIFIED
     assert level(None, None, "n") is Level.PSEUDONYMOUS

@@ -7,7 +7,7 @@ import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
-from app.blueprints import PAGES
+from app.blueprints import PAGE_MOUNTS
 from tests.accounts.fixtures import Wait
 from tests.dashboard.browser import TOKEN, fields, sign_in_by_form
 from tests.factories import Company, sign_in
@@ -24,7 +24,7 @@ def test_every_page_that_changes_something_asks_for_the_token(
     app: Flask, client: FlaskClient, company: Company
 ) -> None:
     sign_in(client, company)
-    pages = {page.blueprint.name for page in PAGES} - UNPROTECTED
+    pages = {page.blueprint.name for page in PAGE_MOUNTS} - UNPROTECTED
     changing = [
         (rule.rule, method)
         for rule in app.url_map.iter_rules()

@@ -15,7 +15,7 @@ from app.accounts.guards import RoleTooSmall
 from app.accounts.rules import ROLES
 from app.accounts.sessions import Login
 from app.core.database import Database, session, transaction
-from app.core.errors import DatabaseAway
+from app.core.errors import DatabaseUnavailable
 from app.products import service as products
 from app.products.models import Product
 from app.products.rules import Mode
@@ -83,11 +83,11 @@ def test_no_page_has_a_script_or_a_style_inside(client: FlaskClient, company: Co
 
 
 def refuse_to_run(*_: object) -> None:
-    raise DatabaseAway
+    raise DatabaseUnavailable
 
 
 def test_a_database_that_is_away_is_told_on_a_page(client: FlaskClient, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Database, "run_hot", refuse_to_run)
+    monkeypatch.setattr(Database, "execute_prepared", refuse_to_run)
     client.set_cookie("agent_feedback_session", "A" * 43)
     answer = client.get("/")
     assert (answer.status_code, answer.mimetype, answer.headers["Retry-After"]) == (503, "text/html", "1")

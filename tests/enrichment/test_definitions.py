@@ -8,7 +8,7 @@ from flask.testing import FlaskClient
 
 from app.core.database import transaction
 from app.enrichment.catalog import FILE, BadCatalog, built_in, read
-from app.enrichment.rules import MOST_DEFINITIONS, is_sensitive
+from app.enrichment.rules import MAX_DEFINITIONS, is_sensitive
 from tests.conversations import ADVERTISING, Talk, item
 from tests.factories import Company, bearer, found_company
 
@@ -111,7 +111,7 @@ def test_what_cannot_be_asked_is_refused(
 
 
 def test_a_product_has_a_bounded_number_of_questions(talk: Talk) -> None:
-    for number in range(MOST_DEFINITIONS):
+    for number in range(MAX_DEFINITIONS):
         assert talk.put_field(f"trip.n{number}").status_code == 200
     assert talk.put_field("trip.one_more").json["code"] == "too_many_fields"
     assert talk.put_field("trip.n1", label="Another label").status_code == 200

@@ -221,7 +221,7 @@ def test_a_revoked_key_ends_its_handles(app: Flask, talk: Talk, company: Company
     asked = talk.ask().json
     with transaction():
         products.revoke_key(company.company_key.split("_")[2])
-    app.extensions["known_keys"].forget()
+    app.extensions["key_cache"].clear()
     assert talk.inspect(asked).status_code == 401
     assert talk.answer(asked, item()).status_code == 401
 

@@ -9,7 +9,7 @@ import orjson
 from sqlalchemy import select, text
 
 from app.core.database import session, transaction
-from app.core.encoder import body_encoder
+from app.core.wire.encoder import body_encoder
 from app.evidence import queries, rules
 from app.evidence.models import EvidenceEvent
 from app.evidence.schemas import SummarySchema

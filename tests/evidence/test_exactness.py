@@ -63,16 +63,16 @@ class EvidenceLife(RuleBasedStateMachine):
         answer = send_evidence(self.client, self.company, *sent, source=source).json
         assert sum(answer.values()) == len(events)
 
-    @rule(bite=st.sampled_from([1, 3, 1000]))
-    def roll_up(self, bite: int) -> None:
+    @rule(batch=st.sampled_from([1, 3, 1000]))
+    def roll_up(self, batch: int) -> None:
         with pytest.MonkeyPatch.context() as patched:
-            patched.setattr("app.evidence.counts.BITE", bite)
+            patched.setattr("app.evidence.counts.BATCH_SIZE", batch)
             counts.roll_up_waiting()
 
-    @rule(bite=st.sampled_from([1, 1000]))
-    def expire(self, bite: int) -> None:
+    @rule(batch=st.sampled_from([1, 1000]))
+    def expire(self, batch: int) -> None:
         with pytest.MonkeyPatch.context() as patched:
-            patched.setattr("app.retention.service.BITE", bite)
+            patched.setattr("app.retention.service.BATCH_SIZE", batch)
             retention.expire_evidence()
 
     @rule(days=st.integers(1, 8))
@@ -130,8 +130,8 @@ def test_the_summary_is_exact_after_every_step(app: Flask) -> None:
 
 def test_the_summary_is_exact_at_every_moment(app: Flask, company: Company, monkeypatch: pytest.MonkeyPatch) -> None:
     """Senders, roll-ups, purges and a changing retention at once; every reading must agree with the rows."""
-    monkeypatch.setattr("app.evidence.counts.BITE", 7)
-    monkeypatch.setattr("app.retention.service.BITE", 5)
+    monkeypatch.setattr("app.evidence.counts.BATCH_SIZE", 7)
+    monkeypatch.setattr("app.retention.service.BATCH_SIZE", 5)
     senders_left = threading.Semaphore(0)
     over = threading.Event()
 

@@ -36,7 +36,7 @@ def fill(client: FlaskClient, company: Company, number: int = 5) -> None:
 def test_simultaneous_roll_ups_move_each_change_once(
     app: Flask, client: FlaskClient, company: Company, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("app.evidence.counts.BITE", 3)
+    monkeypatch.setattr("app.evidence.counts.BATCH_SIZE", 3)
     for _ in range(40):
         send_evidence(client, company, observation())
 
@@ -104,7 +104,7 @@ def test_each_event_leaves_at_its_own_age(
 def test_a_purge_goes_in_bites_and_stops_when_its_time_is_over(
     client: FlaskClient, company: Company, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("app.retention.service.BITE", 2)
+    monkeypatch.setattr("app.retention.service.BATCH_SIZE", 2)
     at(monkeypatch, NOW)
     fill(client, company)
     counts.roll_up_waiting()

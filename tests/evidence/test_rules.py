@@ -6,10 +6,11 @@ from datetime import UTC, date, datetime, time, timedelta
 
 import pytest
 
+from app.core.purposes import Pepper, Purpose
 from app.evidence import rules
 
 ENVIRONMENT = uuid.UUID("018f1f2e-7b4a-7c12-9c8d-123456789abc")
-KEY = rules.id_key(b"pepper", ENVIRONMENT)
+KEY = Pepper(b"pepper").derive(Purpose.EVIDENCE_IDS, ENVIRONMENT)
 
 
 @pytest.mark.parametrize(
@@ -38,8 +39,17 @@ def test_what_is_no_address_is_left_alone(text: str) -> None:
 
 
 def test_ids_are_hidden_under_a_key_of_their_environment() -> None:
-    assert rules.id_key(b"pepper", ENVIRONMENT) == KEY
-    assert len({KEY, rules.id_key(b"other", ENVIRONMENT), rules.id_key(b"pepper", uuid.uuid4())}) == 3
+    assert Pepper(b"pepper").derive(Purpose.EVIDENCE_IDS, ENVIRONMENT) == KEY
+    assert (
+        len(
+            {
+                KEY,
+                Pepper(b"other").derive(Purpose.EVIDENCE_IDS, ENVIRONMENT),
+                Pepper(b"pepper").derive(Purpose.EVIDENCE_IDS, uuid.uuid4()),
+            }
+        )
+        == 3
+    )
     assert len(rules.source_digest(KEY, "cdn_log", "cdn", "source_0001")) == 32
 
 

@@ -18,7 +18,7 @@ from app.evidence import service
 from app.evidence.models import EvidenceEvent
 from app.evidence.schemas import EvidenceBatchSchema
 from app.products import service as products
-from app.products.known_keys import known_keys
+from app.products.key_cache import key_cache
 from app.products.rules import Mode
 from tests.factories import SOURCE, Company, found_company, observation, send_evidence
 
@@ -141,7 +141,7 @@ def test_an_instant_at_the_end_of_time_lies_ahead(client: FlaskClient, company: 
 
 def test_an_environment_that_is_gone_takes_nothing(app: Flask, company: Company) -> None:
     with transaction():
-        key = known_keys().find(company.company_key.split("_")[2])
+        key = key_cache().find(company.company_key.split("_")[2])
         assert key
     environment = replace(key.environment, id=uuid.uuid4())
     body = {"schemaVersion": 1, "source": SOURCE, "events": [observation()]}

@@ -130,7 +130,7 @@ def test_rolling_up_twice_changes_nothing(client: FlaskClient, company: Company)
 def test_a_roll_up_goes_in_bites(client: FlaskClient, company: Company, monkeypatch: pytest.MonkeyPatch) -> None:
     fill(client, company)
     before = shown(company)
-    monkeypatch.setattr("app.evidence.counts.BITE", 2)
+    monkeypatch.setattr("app.evidence.counts.BATCH_SIZE", 2)
     assert counts.roll_up_waiting() == 6
     assert shown(company) == before
 

@@ -4,7 +4,7 @@ import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
-from app.core.jobs import Doorbell
+from app.core.jobs import JobNotifier
 
 
 def test_the_process_is_alive(client: FlaskClient) -> None:
@@ -18,7 +18,7 @@ def test_it_is_ready_when_everything_is_there(client: FlaskClient) -> None:
 
 
 def test_it_says_that_the_broker_is_missing(app: Flask, client: FlaskClient, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(app.extensions, "doorbell", Doorbell("redis://127.0.0.1:1/0"))
+    monkeypatch.setitem(app.extensions, "job_notifier", JobNotifier("redis://127.0.0.1:1/0"))
     answer = client.get("/readyz")
     assert (answer.status_code, answer.json["broker"], answer.json["database"]) == (503, False, True)
 

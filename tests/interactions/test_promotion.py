@@ -62,7 +62,7 @@ def test_only_the_reviewed_interaction_is_promoted(client: FlaskClient, company:
 def test_more_notes_than_a_bite_are_all_promoted(
     client: FlaskClient, company: Company, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(interactions, "BITE", 3)
+    monkeypatch.setattr(interactions, "BATCH_SIZE", 3)
     for _ in range(8):
         send_review(client, company.capability())
     assert interactions.promote_waiting() == 8

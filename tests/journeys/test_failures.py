@@ -66,7 +66,7 @@ def test_without_a_broker_everything_is_accepted_quickly_and_visible_when_it_is_
         assert max(seconds for _, _, seconds in sender.statuses) < 0.5
     finally:
         stack.valkey.start()
-    # It came back empty; the doorbell rings again by itself, or the sweep finds the rows.
+    # It came back empty; the job_notifier rings again by itself, or the sweep finds the rows.
     assert_everything_arrives(stack, sender)
 
 

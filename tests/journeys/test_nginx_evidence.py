@@ -15,13 +15,13 @@ from tests.conftest import ROOT
 from tests.journeys.exporting import LISTS, SOURCE_ID, Owner
 from tests.journeys.nginx import running_nginx
 from tests.journeys.stack import BIN, Stack, wait_until
-from tests.journeys.visited import PAGES, SECRET_PAGE, SECRET_QUERY, Site, crowd, few
+from tests.journeys.visited import PAGE_MOUNTS, SECRET_PAGE, SECRET_QUERY, Site, crowd, few
 from tests.journeys.visitors import AGENTS, ASSISTANTS, ELSEWHERE, GOOGLEBOT, OPENAI, RANGES
 
 
 @pytest.fixture
 def site(tmp_path: Path) -> Iterator[Site]:
-    with running_nginx(tmp_path / "nginx", PAGES) as nginx:
+    with running_nginx(tmp_path / "nginx", PAGE_MOUNTS) as nginx:
         yield Site(nginx)
 
 

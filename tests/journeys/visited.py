@@ -14,7 +14,7 @@ from tests.journeys.visitors import AGENTS, ASSISTANTS, CLIENTS, GOOGLEBOT, NO_A
 
 SECRET_PAGE = "/private/report-8843.html"
 SECRET_QUERY = "customer=jane-8843"
-PAGES = {"index.html": "<h1>Shop</h1>", "guide.html": "<h1>Guide</h1>"}
+PAGE_MOUNTS = {"index.html": "<h1>Shop</h1>", "guide.html": "<h1>Guide</h1>"}
 ASKED_FOR = ("/", "/guide.html", SECRET_PAGE)
 
 ATTESTED = "published_ip_range"

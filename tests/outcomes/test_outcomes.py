@@ -78,7 +78,7 @@ def test_a_stored_review_is_returned_after_feedback_was_switched_off(client: Fla
 def set_mode(app: Flask, company: Company, mode: Mode) -> None:
     with transaction():
         products.set_environment(company.environment_id, mode=mode)
-    app.extensions["known_keys"].forget()
+    app.extensions["key_cache"].clear()
 
 
 def test_a_hundred_submissions_by_fifty_at_once_store_one_review(app: Flask, company: Company) -> None:

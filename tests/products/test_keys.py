@@ -6,6 +6,7 @@ import pytest
 from cryptography.fernet import InvalidToken
 
 from app.core.database import session, transaction
+from app.core.purposes import Pepper
 from app.products import keys
 from app.products.models import Key
 from app.products.rules import KeyKind, read_duration
@@ -46,10 +47,11 @@ def test_the_shape_of_a_product_key_is_exact(text: str, is_key: bool) -> None:
 
 def test_a_digest_needs_the_pepper() -> None:
     text = keys.mint(KeyKind.PRODUCT, uuid.uuid4()).text
-    digest = keys.digest(text, b"pepper")
-    assert keys.is_same(digest, text, b"pepper")
-    assert not keys.is_same(digest, text, b"another pepper")
-    assert not keys.is_same(digest, text + "x", b"pepper")
+    pepper, other = Pepper(b"pepper"), Pepper(b"another pepper")
+    digest = pepper.digest_key(text)
+    assert keys.is_same(digest, text, pepper)
+    assert not keys.is_same(digest, text, other)
+    assert not keys.is_same(digest, text + "x", pepper)
 
 
 def test_a_sealed_secret_opens_with_any_secret_of_the_ring_and_seals_with_the_first() -> None:

@@ -88,7 +88,7 @@ def test_somebody_who_chose_or_came_back_stays(talk: Talk, clock: Clock) -> None
 def test_what_is_left_in_bites_is_all_gone_in_the_end(
     talk: Talk, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("app.retention.service.BITE", 2)
+    monkeypatch.setattr("app.retention.service.BATCH_SIZE", 2)
     for number in range(5):
         asked = talk.ask(userRef=f"u{number}").json
         talk.answer(asked, item())

@@ -82,7 +82,7 @@ def test_everything_of_the_feedback_leaves_and_the_day_counts_with_it(
 def test_a_purge_goes_in_bites_and_stops_when_its_time_is_over(
     client: FlaskClient, company: Company, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("app.retention.service.BITE", 2)
+    monkeypatch.setattr("app.retention.service.BATCH_SIZE", 2)
     at(monkeypatch, NOW)
     fill(client, company, 5)
     at(monkeypatch, NOW + timedelta(days=91))

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from app.core.errors import MOST_PROBLEMS, BadRequest
+from app.core.errors import MAX_PROBLEMS, BadRequest
 from app.screening.payload import FORBIDDEN_KEYS, find_forbidden_keys, refuse_forbidden_keys
 
 
@@ -64,7 +64,7 @@ def test_ten_thousand_keys_are_looked_through() -> None:
 def test_ten_thousand_forbidden_keys_are_named_as_far_as_one_answer_goes() -> None:
     with pytest.raises(BadRequest) as refusal:
         refuse_forbidden_keys([{"email": number} for number in range(10_000)])
-    assert len(refusal.value.problems) == MOST_PROBLEMS
+    assert len(refusal.value.problems) == MAX_PROBLEMS
 
 
 @pytest.mark.parametrize("key", ["not a name", "x" * 40, "a/b", "1st", "", "key~", "ключ!", "a.b"])

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from agent_feedback import files, relay
-from agent_feedback.relay import Refusal, read_body, rewrite
+from agent_feedback.relay import ApiError, read_body, rewrite
 
 from tests.sdk.endpoint import COMPANY_KEY, HANG_UP, KEY, Endpoint, Reply, closed_port
 from tests.sdk.shop import HANDLE, AskingClient, question, replying
@@ -261,7 +261,7 @@ def test_a_body_is_allowed_as_the_vector_says(vector: Vector) -> None:
     if vector["isAllowed"]:
         assert read_body(vector["path"], text) == json.loads(text)
     else:
-        with pytest.raises(Refusal, match="invalid_customer_context_body"):
+        with pytest.raises(ApiError, match="invalid_customer_context_body"):
             read_body(vector["path"], text)
 
 

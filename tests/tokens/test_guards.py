@@ -33,15 +33,46 @@ def test_without_a_credential_of_the_right_shape_nobody_comes_in(
     assert answer.headers["WWW-Authenticate"] == "Bearer"
 
 
-def test_every_refusal_is_the_same_sentence(client: FlaskClient, company: Company) -> None:
+def test_unknown_and_wrong_keys_get_the_same_error(client: FlaskClient, company: Company) -> None:
     unknown = f"af_live_{uuid.uuid4().hex}_{'x' * 43}"
     wrong = company.product_key[:-1] + ("a" if company.product_key[-1] != "a" else "b")
     answers = [
         client.post(TELEMETRY, headers=bearer(text)) for text in ("nonsense", unknown, wrong, company.company_key)
     ]
-    answers.append(client.post(OUTCOMES, headers=bearer(company.capability(issued_at=1_000_000))))
     assert {answer.status_code for answer in answers} == {401}
     assert len({(answer.json["error"], answer.json["code"]) for answer in answers}) == 1
+
+
+@pytest.mark.parametrize(
+    ("path", "prefix"),
+    [
+        (TELEMETRY, "af_live_"),
+        (OUTCOMES, "afr2_"),
+        ("/api/v2/customer-context", "af_company_"),
+        ("/api/v2/enrichment/answers", "aqr1_"),
+    ],
+)
+def test_a_401_names_the_credential_that_the_endpoint_takes(client: FlaskClient, path: str, prefix: str) -> None:
+    answer = client.post(path, json={})
+    assert prefix in answer.json["error"]
+    assert answer.headers["WWW-Authenticate"] == "Bearer"
+
+
+def test_a_capability_whose_time_is_over_says_so(client: FlaskClient, company: Company) -> None:
+    answer = client.post(OUTCOMES, headers=bearer(company.capability(issued_at=1_000_000)))
+    assert (answer.status_code, answer.json["code"]) == (401, "capability_expired")
+
+
+def test_an_expired_capability_with_a_wrong_signature_says_nothing(client: FlaskClient, company: Company) -> None:
+    token = company.capability(issued_at=1_000_000)
+    answer = client.post(OUTCOMES, headers=bearer(token[:-4] + ("AAAA" if token[-4:] != "AAAA" else "BBBB")))
+    assert (answer.status_code, answer.json["code"]) == (401, "unauthorized")
+
+
+def test_a_session_mount_names_no_bearer_token(client: FlaskClient) -> None:
+    answer = client.get("/api/session")
+    assert (answer.status_code, "WWW-Authenticate" in answer.headers) == (401, False)
+    assert "sign in" in answer.json["error"].lower()
 
 
 def test_bearer_may_be_written_in_any_case(client: FlaskClient, company: Company) -> None:
@@ -81,7 +112,7 @@ def test_a_revoked_key_ends_with_its_cache_entry(app: Flask, client: FlaskClient
     assert send_events(client, company, event()).status_code == 202
     with transaction():
         products.revoke_key(company.product_key.split("_")[2])
-    app.extensions["known_keys"].forget()
+    app.extensions["key_cache"].clear()
     assert send_events(client, company, event()).status_code == 401
     assert send_review(client, token).status_code == 401
 
@@ -102,7 +133,7 @@ def test_a_rotated_key_and_its_successor_work_side_by_side_during_the_overlap(
 ) -> None:
     with transaction():
         successor = products.rotate_key(company.product_key.split("_")[2], overlap_hours=1)
-    app.extensions["known_keys"].forget()
+    app.extensions["key_cache"].clear()
     assert telemetry_status(client, f"Bearer {company.product_key}") == 202
     assert telemetry_status(client, f"Bearer {successor.text}") == 202
 
@@ -110,7 +141,7 @@ def test_a_rotated_key_and_its_successor_work_side_by_side_during_the_overlap(
 def test_without_an_overlap_the_old_key_ends_at_once(app: Flask, client: FlaskClient, company: Company) -> None:
     with transaction():
         products.rotate_key(company.product_key.split("_")[2], overlap_hours=0)
-    app.extensions["known_keys"].forget()
+    app.extensions["key_cache"].clear()
     assert telemetry_status(client, f"Bearer {company.product_key}") == 401
 
 
@@ -118,7 +149,7 @@ def test_use_is_noted_to_the_minute(app: Flask, client: FlaskClient, company: Co
     send_events(client, company, event())
     with transaction():
         first = session().get_one(Key, company.product_key.split("_")[2]).last_used_at
-    app.extensions["known_keys"].forget()
+    app.extensions["key_cache"].clear()
     send_events(client, company, event())
     with transaction():
         assert session().get_one(Key, company.product_key.split("_")[2]).last_used_at == first is not None

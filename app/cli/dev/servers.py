@@ -142,7 +142,7 @@ class EmbeddedPostgres:
 
 
 class EmbeddedValkey:
-    """Valkey 9, in memory only: the queue is a doorbell, nothing in it is worth keeping."""
+    """Valkey 9, in memory only: the queue is a job_notifier, nothing in it is worth keeping."""
 
     def __init__(self, sockets: Path, log: Path) -> None:
         self.socket, self.log = sockets / "valkey.sock", log

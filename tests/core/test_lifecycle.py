@@ -6,7 +6,7 @@ import logging
 import pytest
 from flask.testing import FlaskClient
 
-from app.core.requests import JsonFormatter
+from app.core.logs import JsonFormatter
 from tests.factories import Company, bearer
 
 

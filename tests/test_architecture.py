@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from flask import Flask
 
-from app.blueprints import DOORS, PAGES
+from app.blueprints import API_MOUNTS, PAGE_MOUNTS
 from app.models import METADATA
 from tests.conftest import ROOT
 
@@ -94,7 +94,7 @@ def test_only_the_settings_read_the_environment() -> None:
 
 def test_transactions_are_committed_in_one_place() -> None:
     committing = [path for path in sources("app", "workers") if ".commit()" in path.read_text()]
-    assert committing == [ROOT / "app/core/database.py"]
+    assert committing == [ROOT / "app/core/database/transaction.py"]
 
 
 def test_our_own_code_is_imported_at_the_top() -> None:
@@ -109,9 +109,9 @@ def test_rooms_have_names_that_say_something() -> None:
 
 
 def test_every_door_has_a_guard_a_summary_and_an_answer(app: Flask) -> None:
-    guarded = {door.blueprint.name: door.guard for door in DOORS}
+    guarded = {door.blueprint.name: door.guard for door in API_MOUNTS}
     described = app.extensions["flask-smorest"]["apis"][""]["ext_obj"].spec.to_dict()["paths"]
-    pages = {page.blueprint.name for page in PAGES} | {"api-docs", "swagger_ui"}
+    pages = {page.blueprint.name for page in PAGE_MOUNTS} | {"api-docs", "swagger_ui"}
     for rule in app.url_map.iter_rules():
         blueprint = rule.endpoint.partition(".")[0]
         if blueprint in pages:

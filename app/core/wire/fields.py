@@ -1,6 +1,6 @@
-"""Fields of wire shapes: strict about JSON types, exact about what is wrong, and known to the fast decoder.
+"""marshmallow fields that are strict about JSON types, exact about what is wrong, and known to the decoder.
 
-Each field says in `fast_type` which msgspec type accepts a subset of what it accepts, with equal values.
+`fast_type` of each field is the msgspec type that accepts a subset of what the field accepts, with equal values.
 """
 
 import ipaddress
@@ -8,7 +8,7 @@ import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Annotated, Any, ClassVar, Literal
 
 import marshmallow
@@ -25,8 +25,8 @@ _AWARE_INSTANT = Annotated[datetime, msgspec.Meta(tz=True)]
 
 
 @dataclass(frozen=True, slots=True)
-class Fault:
-    """Why one value is refused; `is_shape` separates a wrong shape (400) from a wrong value (422)."""
+class Violation:
+    """Which rule a value breaks; `is_shape` tells a wrong shape (400) from a wrong value (422)."""
 
     code: str
     message: str
@@ -34,13 +34,13 @@ class Fault:
     is_shape: bool = False
 
 
-UNKNOWN_FIELD = Fault("unknown_field", "This field is not known here.", is_shape=True)
-NESTED_CONTENT = Fault("nested_content", "Nothing may be nested here; send one plain value.", is_shape=True)
+UNKNOWN_FIELD = Violation("unknown_field", "This field is not known here.", is_shape=True)
+NESTED_CONTENT = Violation("nested_content", "Nothing may be nested here; send one plain value.", is_shape=True)
 
 
-def refuse(fault: Fault) -> marshmallow.ValidationError:
-    """Wrap a fault as marshmallow carries it."""
-    return marshmallow.ValidationError([fault])
+def invalid(violation: Violation) -> marshmallow.ValidationError:
+    """Wrap a violation as marshmallow carries it."""
+    return marshmallow.ValidationError([violation])
 
 
 def normalize(text: str) -> str:
@@ -53,35 +53,48 @@ def exact(pattern: str) -> str:
     return re.sub(r"\$$", r"\\Z", pattern)
 
 
-def nothing() -> None:
-    """Return what an optional field holds that was left out."""
+def none() -> None:
+    """Return the default of an omitted optional field."""
+
+
+EARLIEST = datetime(1, 1, 2, tzinfo=UTC)
+LATEST = datetime(9999, 12, 30, tzinfo=UTC)
+"""A day inside of what Python and PostgreSQL can represent, so that any time zone can show it."""
+
+
+def to_storable(instant: datetime) -> datetime:
+    """Return an aware instant in UTC, no earlier than `EARLIEST` and no later than `LATEST`."""
+    try:
+        return max(EARLIEST, min(LATEST, instant.astimezone(UTC)))
+    except OverflowError:
+        return LATEST if instant.year > 1 else EARLIEST
 
 
 class Field(marshmallow.fields.Field[Any]):
-    """A field with structured faults; one that is not required may be left out, and be null only if it says so."""
+    """A field with structured violations. It may be omitted unless `required`, and be null only if `is_nullable`."""
 
     default_error_messages = {
-        "required": [Fault("required", "This field is required.")],
-        "null": [Fault("type", "This field must not be null; leave it out instead.")],
+        "required": [Violation("required", "This field is required.")],
+        "null": [Violation("type", "This field must not be null; leave it out instead.")],
     }
-    takes: ClassVar[str] = "a value"
+    expects: ClassVar[str] = "a value"
     is_scalar: ClassVar[bool] = True
 
     def __init__(self, *, required: bool = False, is_nullable: bool = False, **kwargs: Any) -> None:
         if not required:
             # A function, so that the API description does not offer null as a default.
-            kwargs.setdefault("load_default", nothing)
+            kwargs.setdefault("load_default", none)
         super().__init__(required=required, allow_none=is_nullable, **kwargs)
 
     def deserialize(self, value: Any, attr: str | None = None, data: Any = None, **kwargs: Any) -> Any:
-        """Refuse nested content before anything looks at the value."""
+        """Deserialize a value; an object or list where a scalar belongs is a wrong shape."""
         if self.is_scalar and isinstance(value, (dict, list)):
-            raise refuse(NESTED_CONTENT)
+            raise invalid(NESTED_CONTENT)
         return super().deserialize(value, attr, data, **kwargs)
 
     def wrong_type(self) -> marshmallow.ValidationError:
-        """Say which JSON type belongs here."""
-        return refuse(Fault("type", f"This must be {self.takes}."))
+        """Return the error that names the expected JSON type."""
+        return invalid(Violation("type", f"This must be {self.expects}."))
 
     def fast_type(self) -> Any:
         """Return the msgspec type that accepts a subset of this field."""
@@ -91,7 +104,7 @@ class Field(marshmallow.fields.Field[Any]):
 class Text(Field):
     """A string, with its length in code points; `normalized` folds white space first."""
 
-    takes = "a string"
+    expects = "a string"
 
     def __init__(
         self,
@@ -117,17 +130,17 @@ class Text(Field):
 
     def _check(self, value: str) -> None:
         if not self.min_length <= len(value) <= self.max_length:
-            raise refuse(
-                Fault(
+            raise invalid(
+                Violation(
                     "length",
                     f"This must have {self.min_length} to {self.max_length} characters.",
                     {"min": self.min_length, "max": self.max_length},
                 )
             )
         if self._matches and not self._matches(value):
-            raise refuse(Fault("pattern", "This has a form that does not fit.", {"pattern": self.pattern}))
+            raise invalid(Violation("pattern", "This has a form that does not fit.", {"pattern": self.pattern}))
         if _CONTROL.search(value):
-            raise refuse(Fault("format", "Control characters do not belong in here."))
+            raise invalid(Violation("format", "Control characters do not belong in here."))
 
     def fast_type(self) -> Any:
         pattern = self.pattern or (_NORMALIZED_PATTERN if self.normalized else r"^[^\x00-\x1f\x7f-\x9f]*$")
@@ -144,7 +157,7 @@ class Identifier(Text):
 
     def _check(self, value: str) -> None:
         if not self._matches or not self._matches(value):
-            raise refuse(Fault("format", "This must be a UUID.", {"pattern": UUID_PATTERN}))
+            raise invalid(Violation("format", "This must be a UUID.", {"pattern": UUID_PATTERN}))
 
 
 class Address(Text):
@@ -157,7 +170,7 @@ class Address(Text):
         try:
             ipaddress.ip_address(value)
         except ValueError:
-            raise refuse(Fault("format", "This must be an IP address.")) from None
+            raise invalid(Violation("format", "This must be an IP address.")) from None
 
     def fast_type(self) -> Any:
         return Annotated[str, msgspec.Meta(pattern=exact(_IP_V4_PATTERN))]
@@ -166,7 +179,7 @@ class Address(Text):
 class Choice(Field):
     """One of a fixed list of strings."""
 
-    takes = "a string"
+    expects = "a string"
 
     def __init__(self, allowed: Sequence[str], **kwargs: Any) -> None:
         super().__init__(metadata={"enum": list(allowed), **kwargs.pop("metadata", {})}, **kwargs)
@@ -176,7 +189,7 @@ class Choice(Field):
         if not isinstance(value, str):
             raise self.wrong_type()
         if value not in self.allowed:
-            raise refuse(Fault("enum", "This is not one of the allowed values.", {"allowed": list(self.allowed)}))
+            raise invalid(Violation("enum", "This is not one of the allowed values.", {"allowed": list(self.allowed)}))
         return value
 
     def fast_type(self) -> Any:
@@ -186,7 +199,7 @@ class Choice(Field):
 class Number(Field):
     """A finite number within bounds."""
 
-    takes = "a finite number"
+    expects = "a finite number"
 
     def __init__(self, *, minimum: float | None = None, maximum: float | None = None, **kwargs: Any) -> None:
         self.bounds = {name: value for name, value in (("min", minimum), ("max", maximum)) if value is not None}
@@ -209,7 +222,7 @@ class Number(Field):
         number = self._number(value)
         if (self.minimum is not None and number < self.minimum) or (self.maximum is not None and number > self.maximum):
             words = " and ".join(f"at {'least' if name == 'min' else 'most'} {n}" for name, n in self.bounds.items())
-            raise refuse(Fault("range", f"This must be {words}.", self.bounds))
+            raise invalid(Violation("range", f"This must be {words}.", self.bounds))
         return number
 
     def fast_type(self) -> Any:
@@ -219,7 +232,7 @@ class Number(Field):
 class Integer(Number):
     """A whole number within bounds."""
 
-    takes = "a whole number"
+    expects = "a whole number"
 
     def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> int:
         number = super()._deserialize(value, attr, data, **kwargs)
@@ -234,7 +247,7 @@ class Integer(Number):
 class Flag(Field):
     """True or false."""
 
-    takes = "true or false"
+    expects = "true or false"
 
     def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> bool:
         if not isinstance(value, bool):
@@ -246,9 +259,12 @@ class Flag(Field):
 
 
 class Instant(Field):
-    """An ISO 8601 timestamp that carries its offset."""
+    """An ISO 8601 timestamp with an offset, as a UTC datetime.
 
-    takes = "an ISO 8601 timestamp with an offset, such as 2026-01-31T12:00:00Z"
+    An instant outside of what PostgreSQL and every time zone can represent becomes the nearest one that is inside.
+    """
+
+    expects = "an ISO 8601 timestamp with an offset, such as 2026-01-31T12:00:00Z"
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(metadata={"format": "date-time"}, **kwargs)
@@ -257,19 +273,19 @@ class Instant(Field):
         if not isinstance(value, str):
             raise self.wrong_type()
         try:
-            return msgspec.convert(value, type=_AWARE_INSTANT)
+            return to_storable(msgspec.convert(value, type=_AWARE_INSTANT))
         except msgspec.ValidationError:
-            return self._less_usual(value)
+            return self._parse_unusual(value)
 
-    def _less_usual(self, value: str) -> datetime:
-        """Read the forms of ISO 8601 that RFC 3339 leaves out."""
+    def _parse_unusual(self, value: str) -> datetime:
+        """Parse the forms of ISO 8601 that RFC 3339 leaves out."""
         try:
             instant = datetime.fromisoformat(value)
         except ValueError:
             instant = None
         if instant is None or instant.tzinfo is None:
-            raise refuse(Fault("format", f"This must be {self.takes}."))
-        return instant
+            raise invalid(Violation("format", f"This must be {self.expects}."))
+        return to_storable(instant)
 
     def fast_type(self) -> Any:
         return _AWARE_INSTANT

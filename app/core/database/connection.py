@@ -1,0 +1,56 @@
+"""psycopg2 connections on which no wait is endless.
+
+The server cancels statements and lock waits; the client gives up on a server that has stopped answering.
+"""
+
+import math
+import select
+import time
+from typing import Any
+
+import psycopg2
+import psycopg2.extensions
+
+CONNECTION_ERRORS = (psycopg2.OperationalError, psycopg2.InterfaceError)
+
+
+class ServerTimeout(psycopg2.OperationalError):
+    """The server did not answer within the connection's time-out."""
+
+
+class Connection(psycopg2.extensions.connection):
+    """A connection whose client waits `timeout_s` seconds for each answer."""
+
+    def __init__(self, timeout_s: float, *arguments: Any) -> None:
+        self.timeout_s = timeout_s
+        super().__init__(*arguments)
+
+
+def wait_for_answer(connection: psycopg2.extensions.connection) -> None:
+    """Wait for the server's answer, or raise `ServerTimeout`, which closes the connection.
+
+    psycopg2 calls this instead of blocking inside libpq, which would wait for a frozen server for ever.
+    """
+    # psycopg2 calls this for every connection of the process; Alembic's own connections have no time-out.
+    timeout_s = connection.timeout_s if isinstance(connection, Connection) else math.inf
+    deadline = time.monotonic() + timeout_s
+    poll = select.poll()
+    while (state := connection.poll()) != psycopg2.extensions.POLL_OK:
+        poll.register(connection.fileno(), select.POLLIN if state == psycopg2.extensions.POLL_READ else select.POLLOUT)
+        remaining_s = deadline - time.monotonic()
+        if not poll.poll(None if remaining_s == math.inf else max(0.0, remaining_s) * 1000):
+            raise ServerTimeout("the server did not answer in time")
+
+
+def set_session_options(connection: Connection, timeout_s: float) -> None:
+    """Set the server's own limits and the time zone of a new connection."""
+    connection.timeout_s = timeout_s
+    # The server stops first, so that the client hears a reason instead of losing its connection.
+    timeout_ms = int(timeout_s * 1000 * 0.9)
+    connection.autocommit = True
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"SET statement_timeout = {timeout_ms}; SET lock_timeout = {timeout_ms};"
+            "SET idle_in_transaction_session_timeout = '60s'; SET timezone = 'UTC'"
+        )
+    connection.autocommit = False

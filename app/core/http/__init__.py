@@ -1,0 +1,1 @@
+"""Flask and flask-smorest: blueprints, mounts, errors, and what surrounds every request."""

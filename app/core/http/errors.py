@@ -1,0 +1,55 @@
+"""The one error body: whatever was raised, as a response."""
+
+import logging
+from collections.abc import Mapping
+from typing import Any
+
+import psycopg2
+from flask import Response, g
+from sqlalchemy import exc
+from werkzeug.exceptions import HTTPException
+
+from app.core.errors import ApiError, DatabaseUnavailable
+from app.core.wire.serialization import dumps
+
+JSON_HEADERS = {"Content-Type": "application/json"}
+
+_DATABASE_ERRORS = (psycopg2.OperationalError, psycopg2.InterfaceError, exc.OperationalError, exc.TimeoutError)
+
+_SENTENCES = {
+    404: "There is nothing at this address.",
+    405: "This address does not take this method; Allow names those that it takes.",
+}
+
+logger = logging.getLogger("agent_feedback")
+
+
+def error_response(error: Exception) -> Response:
+    """Return the response to an exception; one that is no `ApiError` is logged and answered without its message."""
+    if isinstance(error, ApiError):
+        return _response(error.as_dict(g.request_id), error.status, error.headers)
+    if isinstance(error, HTTPException):
+        return _framework_response(error)
+    if isinstance(error, _DATABASE_ERRORS):
+        logger.warning("the database did not answer", extra={"requestId": g.request_id, "error": type(error).__name__})
+        return error_response(DatabaseUnavailable())
+    logger.error("unexpected exception", exc_info=error, extra={"requestId": g.request_id})
+    return error_response(ApiError())
+
+
+def _framework_response(error: HTTPException) -> Response:
+    """Return an error of Flask or Werkzeug in the service's own shape."""
+    if error.code is None or error.code < 400:
+        return error.get_response()  # type: ignore[return-value]  # Flask's response class is Werkzeug's
+    body = {
+        "error": _SENTENCES.get(error.code, f"{error.name}."),
+        "code": error.name.lower().replace(" ", "_"),
+        "requestId": g.request_id,
+    }
+    own = ("content-type", "content-length")
+    headers = {name: value for name, value in error.get_headers() if name.lower() not in own}
+    return _response(body, error.code, headers)
+
+
+def _response(body: dict[str, Any], status: int, headers: Mapping[str, str]) -> Response:
+    return Response(dumps(body), status, {**JSON_HEADERS, "Cache-Control": "no-store", **headers})

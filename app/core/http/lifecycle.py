@@ -1,0 +1,72 @@
+"""What surrounds every request: its id, its guard, its CORS headers and its log line."""
+
+import re
+import time
+import uuid
+from collections.abc import Callable
+from typing import Any
+
+from flask import Flask, Response, g, request
+from werkzeug.middleware.proxy_fix import ProxyFix
+
+from app.core.http.access_log import write_access_line
+from app.core.http.errors import error_response
+from app.core.http.mounts import Mount
+
+_SAFE_REQUEST_ID = re.compile(r"[A-Za-z0-9_.-]{8,64}\Z")
+
+CORS_HEADERS = {
+    "Access-Control-Allow-Origin": "*",
+    "Access-Control-Expose-Headers": "X-Request-Id, Retry-After",
+}
+PREFLIGHT_HEADERS = {
+    "Access-Control-Allow-Methods": "GET, POST, OPTIONS",
+    "Access-Control-Allow-Headers": "Authorization, Content-Type",
+    "Access-Control-Max-Age": "7200",
+}
+
+
+class Service(Flask):
+    """A Flask app whose views are all plain functions, which saves a check for each of them."""
+
+    def ensure_sync(self, func: Callable[..., Any]) -> Callable[..., Any]:
+        """Return a function as it is."""
+        return func
+
+
+def trust_proxies(app: Flask, count: int) -> None:
+    """Take a client's address from X-Forwarded-For, as the given number of proxies in front has written it."""
+    if count:
+        # Nothing else is taken from them: addresses of ours come from the settings.
+        app.wsgi_app = ProxyFix(app.wsgi_app, x_for=count, x_proto=0, x_host=0)  # type: ignore[method-assign]  # Flask's documented way
+
+
+def install(app: Flask) -> None:
+    """Give every request an id, its mount's guard and a log line, and every error the one error body.
+
+    One function before and one after each request: on the hot paths every call counts.
+    """
+    mounts: dict[str | None, Mount] = app.extensions.setdefault("mounts", {})
+
+    @app.before_request
+    def begin() -> None:
+        context, current = g._get_current_object(), request._get_current_object()  # type: ignore[attr-defined]  # a proxy's own method
+        context.started_at = time.perf_counter()
+        request_id = current.headers.get("X-Request-Id")
+        context.request_id = request_id if request_id and _SAFE_REQUEST_ID.match(request_id) else uuid.uuid4().hex
+        context.mount = mounts.get(current.blueprint)
+        if context.mount is not None and current.method != "OPTIONS":
+            context.mount.guard.authenticate()
+
+    @app.after_request
+    def finish(response: Response) -> Response:
+        context, current = g._get_current_object(), request._get_current_object()  # type: ignore[attr-defined]  # a proxy's own method
+        response.headers["X-Request-Id"] = context.request_id
+        if context.mount is not None and context.mount.cors:
+            response.headers.update(CORS_HEADERS)
+            if current.method == "OPTIONS":
+                response.headers.update(PREFLIGHT_HEADERS)
+        write_access_line(current, response, context.request_id, time.perf_counter() - context.started_at)
+        return response
+
+    app.register_error_handler(Exception, error_response)

@@ -1,0 +1,48 @@
+"""Every key that is derived from the pepper, and every digest that is made with it: the one file for an auditor.
+
+A derived key is HMAC-SHA256 of `<purpose>` or `<purpose>:<id>` under the pepper, so no key of one purpose, and of no
+other id, is of use for another.
+"""
+
+import hmac
+from enum import StrEnum
+
+
+class Purpose(StrEnum):
+    """What a derived key is for."""
+
+    REQUEST_HANDLE = "request-handle"
+    """Signs `aqr1_` handles."""
+    CUSTOMER_REFERENCES = "customer-references"
+    """Digests a customer's references; of one product."""
+    ENRICHMENT_REQUEST = "enrichment-request"
+    """Fingerprints what a retry of a request must repeat; of one environment."""
+    ENRICHMENT_ANSWER = "enrichment-answer"
+    """Fingerprints an answer, for its retry; of one request."""
+    EVIDENCE_IDS = "evidence-ids"
+    """Digests the source and event ids of evidence; of one environment."""
+    SIGN_IN_THROTTLE = "sign-in-throttle"
+    """Digests the e-mail addresses and networks that attempts to sign in are counted by."""
+    FORM_TOKEN = "form-token"
+    """Signs the token that every form of the dashboard carries."""
+    FORM_COOKIE = "form-cookie"
+    """Signs the cookie of a form that was opened before signing in."""
+
+
+class Pepper:
+    """The secret that everything here is derived from."""
+
+    def __init__(self, secret: bytes) -> None:
+        self._secret = secret
+
+    def derive(self, purpose: Purpose, id_: object = None) -> bytes:
+        """Return the key of a purpose, or of a purpose and an id: 32 bytes."""
+        message = str(purpose) if id_ is None else f"{purpose}:{id_}"
+        return hmac.digest(self._secret, message.encode(), "sha256")
+
+    def digest_key(self, text: str) -> bytes:
+        """Return the digest by which a product or company key is recognised: 32 bytes.
+
+        Its messages begin with `af_`, which no purpose does.
+        """
+        return hmac.digest(self._secret, text.encode(), "sha256")

@@ -1,0 +1,186 @@
+"""The key cache of a process.
+
+A key is looked up at most once a second in each process: no cache outlives a revocation by more than that.
+"""
+
+import logging
+import threading
+import time
+import uuid
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import NamedTuple
+
+from cachetools import TTLCache
+from cryptography.fernet import InvalidToken
+from flask import Flask, current_app
+
+from app.core import clock
+from app.core.database import PreparedStatement
+from app.products import keys
+from app.products.rules import KeyKind, Mode
+from config.settings import Settings
+
+CACHE_TTL_S = 0.8
+MAX_LOOKUP_S = 0.2
+"""What took longer to read is not cached: it may be out of date by as much."""
+MAX_CACHED_KEYS = 10_000
+"""Also bounds what guessing at key ids can make a process remember."""
+
+LAST_USED_PRECISION = timedelta(minutes=1)
+
+_MISSING = object()
+
+logger = logging.getLogger(__name__)
+
+
+class KeyRow(NamedTuple):
+    """A key as it is stored, with its environment and product."""
+
+    kind: str
+    has_company_right: bool
+    digest: memoryview
+    sealed_secret: memoryview | None
+    expires_at: datetime | None
+    revoked_at: datetime | None
+    last_used_at: datetime | None
+    environment_id: uuid.UUID
+    environment_name: str
+    mode: str
+    product_id: uuid.UUID
+    product_name: str
+    workspace_id: uuid.UUID
+
+
+FIND_KEY = PreparedStatement(
+    "find_key",
+    """
+    SELECT k.kind, k.has_company_right, k.digest, k.sealed_secret, k.expires_at, k.revoked_at, k.last_used_at,
+           e.id AS environment_id, e.name AS environment_name, e.mode, p.id AS product_id, p.name AS product_name,
+           p.workspace_id
+    FROM keys k JOIN environments e ON e.id = k.environment_id JOIN products p ON p.id = e.product_id
+    WHERE k.id = :key_id::text
+    """,
+    row=KeyRow,
+)
+
+RECORD_USE = PreparedStatement(
+    "record_key_use",
+    """
+    UPDATE keys SET last_used_at = :now::timestamptz
+    WHERE id = :key_id::text AND (last_used_at IS NULL OR last_used_at < :last_used_before::timestamptz)
+    """,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class CallerEnvironment:
+    """The environment that a caller speaks for, as of a second ago at most."""
+
+    id: uuid.UUID
+    name: str
+    mode: Mode
+    product_id: uuid.UUID
+    product_name: str
+    workspace_id: uuid.UUID
+
+
+@dataclass(frozen=True, slots=True)
+class CachedKey:
+    """A key as it was looked up."""
+
+    id: str
+    kind: KeyKind
+    has_company_right: bool
+    digest: bytes
+    signing_secret: bytes | None
+    """What capabilities are signed with; None of a company key, and where no sealing secret opens it."""
+    expires_at: datetime | None
+    revoked_at: datetime | None
+    last_used_at: datetime | None
+    environment: CallerEnvironment
+
+    def is_valid(self, now: datetime) -> bool:
+        """Tell whether the key is accepted at this time."""
+        return self.revoked_at is None and (self.expires_at is None or now < self.expires_at)
+
+
+class KeyCache:
+    """The keys of one process, each for `CACHE_TTL_S` seconds; an unknown id is remembered too."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.seal = keys.Seal([secret.reveal() for secret in settings.sealing_secrets])
+        self._cache: TTLCache[str, CachedKey | None] = TTLCache(MAX_CACHED_KEYS, CACHE_TTL_S)
+        self._lock = threading.Lock()
+
+    def find(self, key_id: str) -> CachedKey | None:
+        """Return a key by its id, or None."""
+        with self._lock:
+            # One look: between a test for membership and the reading, the entry could expire.
+            cached = self._cache.get(key_id, _MISSING)
+        if cached is not _MISSING:
+            return cached  # type: ignore[return-value]  # a sentinel has no type of its own
+        started_at = time.monotonic()
+        key = self._look_up(key_id)
+        if time.monotonic() - started_at < MAX_LOOKUP_S:
+            with self._lock:
+                self._cache[key_id] = key
+        return key
+
+    def record_use(self, key: CachedKey) -> None:
+        """Record to the minute that a verified key was used."""
+        now = clock.now()
+        if key.last_used_at is not None and now - key.last_used_at < LAST_USED_PRECISION:
+            return
+        RECORD_USE.first(key_id=key.id, now=now, last_used_before=now - LAST_USED_PRECISION)
+        with self._lock:
+            self._cache.pop(key.id, None)
+
+    def clear(self) -> None:
+        """Forget every key."""
+        with self._lock:
+            self._cache.clear()
+
+    def _look_up(self, key_id: str) -> CachedKey | None:
+        row = FIND_KEY.first(key_id=key_id)
+        if row is None:
+            return None
+        return CachedKey(
+            id=key_id,
+            kind=KeyKind(row.kind),
+            has_company_right=row.has_company_right,
+            digest=bytes(row.digest),
+            signing_secret=self._open(key_id, row.sealed_secret),
+            expires_at=row.expires_at,
+            revoked_at=row.revoked_at,
+            last_used_at=row.last_used_at,
+            environment=CallerEnvironment(
+                id=row.environment_id,
+                name=row.environment_name,
+                mode=Mode(row.mode),
+                product_id=row.product_id,
+                product_name=row.product_name,
+                workspace_id=row.workspace_id,
+            ),
+        )
+
+    def _open(self, key_id: str, sealed_secret: memoryview | None) -> bytes | None:
+        """Open a signing secret; a key whose secret no sealing secret opens still authenticates its own requests."""
+        if sealed_secret is None:
+            return None
+        try:
+            return self.seal.open(bytes(sealed_secret))
+        except InvalidToken:
+            logger.error("a key was sealed with a secret that is not in the ring", extra={"keyId": key_id})
+            return None
+
+
+def install(app: Flask, settings: Settings) -> None:
+    """Give the app its key cache."""
+    app.extensions["key_cache"] = KeyCache(settings)
+
+
+def key_cache() -> KeyCache:
+    """Return the key cache of the current app."""
+    cache: KeyCache = current_app.extensions["key_cache"]
+    return cache
