@@ -6,7 +6,8 @@ import uuid
 from typing import Any
 
 from agent_feedback import AgentFeedback
-from agent_feedback.capability import ProductKey, mint
+from agent_feedback.capability import mint
+from agent_feedback.keys import ProductKey
 
 from app.consent import contract
 
@@ -24,7 +25,7 @@ def test_the_endpoint_has_60_characters() -> None:
 
 
 def test_the_envelope_of_the_sdk_keeps_to_the_budget() -> None:
-    assert size(AgentFeedback(KEY, endpoint=ENDPOINT).prepare().envelope()) < BUDGET
+    assert size(AgentFeedback(KEY, endpoint=ENDPOINT).start_interaction().envelope()) < BUDGET
 
 
 def test_the_contract_of_the_service_keeps_to_the_budget() -> None:

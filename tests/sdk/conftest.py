@@ -30,7 +30,7 @@ def endpoint() -> Iterator[Endpoint]:
 @pytest.fixture
 def make_queue(endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch) -> Iterator[MakeQueue]:
     """Make queues that try again quickly."""
-    monkeypatch.setattr(telemetry, "FIRST_PAUSE_S", 0.01)
+    monkeypatch.setattr(telemetry, "FIRST_BACKOFF_S", 0.01)
     made: list[TelemetryQueue] = []
 
     def make(url: str = "", **settings: Any) -> TelemetryQueue:

@@ -9,15 +9,15 @@ from typing import Any
 
 import pytest
 from agent_feedback import (
-    BadOption,
     Context,
     ContextItem,
-    ContextRefused,
-    ContextUnavailable,
     CustomerContext,
-    Evidence,
+    InvalidOption,
+    Observation,
+    ServiceRefused,
+    ServiceUnavailable,
 )
-from agent_feedback.company_key import CompanyKey
+from agent_feedback.keys import CompanyKey
 
 from tests.sdk.endpoint import COMPANY_KEY, KEY, Endpoint
 from tests.sdk.shop import AskingClient, question, replying
@@ -63,7 +63,7 @@ def test_an_enrichment_request_has_the_members_of_the_contract(endpoint: Endpoin
         account_ref="account_1",
         anonymous_ref="visitor_1",
         field_keys=("shopping.priority",),
-        evidence=Evidence(200, 1.5, "s", "an-agent/1", {"method": "GET"}),
+        observation=Observation(200, 1.5, "s", "an-agent/1", {"method": "GET"}),
     )
     assert found == question(endpoint.url)
     (request,) = endpoint.received
@@ -222,7 +222,7 @@ def test_a_malformed_key_is_refused_without_being_shown(key: Any) -> None:
         lambda: CustomerContext(key, endpoint="https://feedback.example.com"),
         lambda: Client(company_key=key),
     ):
-        with pytest.raises(BadOption, match=r"^company_key \(or AGENT_FEEDBACK_COMPANY_KEY\)") as refused:
+        with pytest.raises(InvalidOption, match=r"^company_key \(or AGENT_FEEDBACK_COMPANY_KEY\)") as refused:
             make()
         assert "conformance" not in str(refused.value)
         assert refused.value.__cause__ is None
@@ -234,7 +234,7 @@ def test_the_environment_gives_the_key(monkeypatch: pytest.MonkeyPatch) -> None:
     assert found
     assert found.reveal() == COMPANY_KEY
     monkeypatch.setenv("AGENT_FEEDBACK_COMPANY_KEY", "nonsense")
-    with pytest.raises(BadOption, match="company_key"):
+    with pytest.raises(InvalidOption, match="company_key"):
         Client()
 
 
@@ -243,7 +243,7 @@ def test_a_product_key_may_have_the_right_of_a_company_key() -> None:
 
 
 def test_a_client_by_itself_needs_a_key() -> None:
-    with pytest.raises(BadOption, match="company_key"):
+    with pytest.raises(InvalidOption, match="company_key"):
         CustomerContext(endpoint="https://feedback.example.com")
 
 
@@ -269,7 +269,7 @@ def test_the_kill_switch_ends_every_call(
     for context in (AskingClient(endpoint.url).customer_context, CustomerContext(COMPANY_KEY, endpoint=endpoint.url)):
         assert context.context(purpose="p", user_ref="u") == Context()
         assert context.fields.list() is None
-        with pytest.raises(ContextUnavailable, match="AGENT_FEEDBACK_ENABLED"):
+        with pytest.raises(ServiceUnavailable, match="AGENT_FEEDBACK_ENABLED"):
             context.context(purpose="p", user_ref="u", raise_errors=True)
     assert (endpoint.received, caplog.records) == ([], [])
 
@@ -278,7 +278,7 @@ def test_a_conflict_can_be_told_from_an_outage(endpoint: Endpoint, context: Cust
     endpoint.usual = replying({"error": "This decision was recorded otherwise.", "code": "conflict"}, 409)
     wanted: dict[str, Any] = {"external_decision_id": "e", "context_retrieval_id": "r", "signal_ids": []}
     assert context.record_decision(**wanted) is None
-    with pytest.raises(ContextRefused) as refused:
+    with pytest.raises(ServiceRefused) as refused:
         context.record_decision(**wanted, raise_errors=True)
     assert (refused.value.status, refused.value.code) == (409, "conflict")
     assert json.loads(endpoint.received[0].body) == json.loads(endpoint.received[1].body)

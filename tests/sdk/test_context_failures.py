@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import pytest
-from agent_feedback import Context, ContextRefused, ContextUnavailable, CustomerContext, bounded, context_calls
+from agent_feedback import Context, CustomerContext, ServiceRefused, ServiceUnavailable, http
 
 from tests.sdk.endpoint import COMPANY_KEY, HANG_UP, Endpoint, Reply, closed_port, serving
 from tests.sdk.shop import replying
@@ -27,7 +27,7 @@ CONFUSED = {
     "items that are none": replying({"retrievalId": "r", "items": {"a": 1}}),
     "an item of nothing": replying({"retrievalId": "r", "items": [{}]}),
     "deep": Reply(200, b'{"a":' * 100_000),
-    "endless": Reply(200, b" " * (context_calls.LONGEST_ANSWER + 1)),
+    "endless": Reply(200, b" " * (http.MAX_RESPONSE_BYTES + 1)),
     "redirect": Reply(307, b"{}", (("Location", "/elsewhere"),)),
     "created": Reply(201, json.dumps(RETRIEVAL).encode()),
     "5xx": replying({"error": "Oops.", "code": "internal"}, 500),
@@ -68,7 +68,7 @@ def test_a_confused_answer_is_no_context_and_one_warning(confused: Endpoint, cap
 def test_a_confused_answer_is_raised_if_asked_for(confused: Endpoint, caplog: pytest.LogCaptureFixture) -> None:
     context = client(confused.url)
     for _ in range(2):
-        with pytest.raises((ContextUnavailable, ContextRefused)) as raised:
+        with pytest.raises((ServiceUnavailable, ServiceRefused)) as raised:
             ask(context, raise_errors=True)
         assert "a_secret_reference" not in str(raised.value)
     assert caplog.records == []
@@ -78,14 +78,14 @@ def test_a_confused_answer_is_raised_if_asked_for(confused: Endpoint, caplog: py
 def test_a_slow_service_costs_no_more_than_the_time_out(kind: str) -> None:
     began = time.monotonic()
     if kind == "silent":
-        with silent_listener() as url, pytest.raises(ContextUnavailable, match="TimeoutError"):
+        with silent_listener() as url, pytest.raises(ServiceUnavailable, match="TimeoutError"):
             ask(client(url, timeout=0.25), raise_errors=True)
     else:
         slow = replying(RETRIEVAL)._replace(drip_s=0.1 if kind == "drip" else 0)
         with serving(Endpoint(usual=slow)) as endpoint:
             if kind == "gate":
                 endpoint.gate.clear()
-            with pytest.raises(ContextUnavailable, match="TimeoutError"):
+            with pytest.raises(ServiceUnavailable, match="TimeoutError"):
                 ask(client(endpoint.url, timeout=0.25), raise_errors=True)
             assert time.monotonic() - began < GENEROUS_S
             endpoint.gate.set()
@@ -95,15 +95,15 @@ def test_a_name_that_is_not_resolved_costs_no_more_than_the_time_out(monkeypatch
     # The resolver belongs to the operating system: no server of ours can make it slow.
     resolved = threading.Event()
     monkeypatch.setattr(socket, "getaddrinfo", lambda *arguments, **named: resolved.wait(60))
-    with pytest.raises(ContextUnavailable, match="TimeoutError"):
+    with pytest.raises(ServiceUnavailable, match="TimeoutError"):
         ask(client("https://feedback.example.com", timeout=0.1), raise_errors=True)
     resolved.set()
 
 
 def test_the_usual_time_out_is_a_quarter_of_a_second() -> None:
-    assert client("https://feedback.example.com")._calls._access.timeout == 10
+    assert client("https://feedback.example.com")._client._access.timeout == 10
     made = CustomerContext(COMPANY_KEY, endpoint="https://feedback.example.com")
-    assert made._calls._access.timeout == 0.25
+    assert made._client._access.timeout == 0.25
 
 
 def test_a_service_that_failed_is_not_asked_again_for_a_while(
@@ -114,13 +114,13 @@ def test_a_service_that_failed_is_not_asked_again_for_a_while(
     for _ in range(10):
         assert ask(context) == Context()
     assert len(endpoint.received) == 1
-    monkeypatch.setattr(context._calls._pause, "_until", time.monotonic() - 1)
+    monkeypatch.setattr(context._client._breaker, "_open_until", time.monotonic() - 1)
     for _ in range(10):
         assert ask(context) == Context()
     # One found out for all.
     assert len(endpoint.received) == 2
     endpoint.usual = replying({**RETRIEVAL, "items": []})
-    monkeypatch.setattr(context._calls._pause, "_until", time.monotonic() - 1)
+    monkeypatch.setattr(context._client._breaker, "_open_until", time.monotonic() - 1)
     assert [ask(context).retrieval_id for _ in range(5)] == ["r1"] * 5
 
 
@@ -195,12 +195,12 @@ def test_a_connection_that_the_service_closed_meanwhile_is_opened_again(endpoint
 
 
 def test_a_service_that_is_not_there_is_no_context() -> None:
-    with pytest.raises(ContextUnavailable, match="ConnectionRefusedError"):
+    with pytest.raises(ServiceUnavailable, match="ConnectionRefusedError"):
         ask(client(f"http://127.0.0.1:{closed_port()}"), raise_errors=True)
 
 
 def test_a_server_that_does_not_speak_tls_is_no_context() -> None:
-    with silent_listener() as url, pytest.raises(ContextUnavailable):
+    with silent_listener() as url, pytest.raises(ServiceUnavailable):
         ask(client(url.replace("http:", "https:"), timeout=0.25), raise_errors=True)
 
 
@@ -208,7 +208,7 @@ def test_no_more_than_some_connections_are_kept(endpoint: Endpoint) -> None:
     endpoint.usual = replying(RETRIEVAL)
     endpoint.gate.clear()
     context = client(endpoint.url)
-    threads = [threading.Thread(target=ask, args=(context,)) for _ in range(bounded.MOST_IDLE + 4)]
+    threads = [threading.Thread(target=ask, args=(context,)) for _ in range(http.MAX_IDLE_CONNECTIONS + 4)]
     for thread in threads:
         thread.start()
     while len(endpoint.received) < len(threads):
@@ -216,5 +216,5 @@ def test_no_more_than_some_connections_are_kept(endpoint: Endpoint) -> None:
     endpoint.gate.set()
     for thread in threads:
         thread.join()
-    assert context._calls._calls
-    assert len(context._calls._calls._idle) <= bounded.MOST_IDLE
+    assert context._client._http
+    assert len(context._client._http._idle) <= http.MAX_IDLE_CONNECTIONS

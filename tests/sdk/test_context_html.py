@@ -3,7 +3,7 @@
 from html.parser import HTMLParser
 
 import pytest
-from agent_feedback.markup import find_place, insert
+from agent_feedback.html_insert import find_insertion_point, insert_script
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -12,8 +12,8 @@ ELEMENT = f'<script id="{ID}" type="application/json">{{"a":"\\u003c/script>"}}<
 
 
 def extended(body: bytes) -> bytes | None:
-    place = find_place(body, ID)
-    return None if place is None else insert(body, place, ID, {"a": "</script>"})
+    place = find_insertion_point(body, ID)
+    return None if place is None else insert_script(body, place, ID, {"a": "</script>"})
 
 
 @pytest.mark.parametrize(
@@ -112,4 +112,4 @@ def test_whatever_the_markup_a_reader_sees_the_element_or_it_is_left_alone(text:
 
 def test_a_large_page_of_brackets_is_read_once() -> None:
     for piece in (b"<", b"<a ", b"<!--", b"<p a='", b"<script>", b"</", b"<a id='"):
-        find_place(piece * 100_000, ID)
+        find_insertion_point(piece * 100_000, ID)

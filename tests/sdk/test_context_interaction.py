@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 import pytest
-from agent_feedback.asking import bound_interaction, is_bound
-from agent_feedback.company_key import CompanyKey
+from agent_feedback.context_interaction import is_signed_interaction_id, signed_interaction_id
+from agent_feedback.keys import CompanyKey
 
 from tests.sdk.endpoint import COMPANY_KEY, Endpoint
 from tests.sdk.shop import AskingClient, asking, question, replying, requests_of
@@ -106,16 +106,19 @@ def test_a_response_that_asks_nothing_has_no_such_header(endpoint: Endpoint, fee
 
 def test_interactions_are_random_uuids_of_version_4() -> None:
     key = CompanyKey(COMPANY_KEY)
-    made = {bound_interaction(key, "GET /products") for _ in range(1000)}
+    made = {signed_interaction_id(key, "GET /products") for _ in range(1000)}
     assert len(made) == 1000
     assert {(uuid.UUID(one).version, uuid.UUID(one).variant) for one in made} == {(4, uuid.RFC_4122)}
-    assert all(is_bound(one, key, "GET /products") for one in made)
-    assert not any(is_bound(one, key, "GET /orders") for one in made)
+    assert all(is_signed_interaction_id(one, key, "GET /products") for one in made)
+    assert not any(is_signed_interaction_id(one, key, "GET /orders") for one in made)
 
 
 @pytest.mark.parametrize("vector", VECTORS["contextInteractions"])
 def test_an_interaction_belongs_where_the_vector_says(vector: dict[str, Any]) -> None:
-    assert is_bound(vector["interactionId"], CompanyKey(vector["companyKey"]), vector["route"]) is vector["isBound"]
+    assert (
+        is_signed_interaction_id(vector["interactionId"], CompanyKey(vector["companyKey"]), vector["route"])
+        is vector["isBound"]
+    )
 
 
 @pytest.mark.parametrize("cache_mode", ["safe", "private"])

@@ -35,8 +35,8 @@ def example(endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch) -> dict[str, An
     exec(code[1], names)
     names["feedback"].telemetry.put = lambda event: None
     # A quarter of a second is for products; a busy machine that tests takes longer now and then.
-    calls = names["feedback"].customer_context._calls
-    calls._access = replace(calls._access, timeout=10)
+    client = names["feedback"].customer_context._client
+    client._access = replace(client._access, timeout=10)
     return names
 
 

@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from typing import Any
 
 import pytest
-from agent_feedback import files, relay
-from agent_feedback.relay import Refusal, read_body, rewrite
+from agent_feedback import http, protocol_files, relay
+from agent_feedback.relay import RelayError, read_body, rewrite_urls
 
 from tests.sdk.endpoint import COMPANY_KEY, HANG_UP, KEY, Endpoint, Reply, closed_port
 from tests.sdk.shop import HANDLE, AskingClient, question, replying
@@ -72,7 +72,7 @@ def test_a_handle_and_a_body_are_forwarded_and_nothing_else(
     (request,) = endpoint.received
     assert (request.method, request.path, request.content) == ("POST", upstream, body)
     assert request.headers.pop("Authorization") == f"Bearer {HANDLE}"
-    assert request.headers.keys() == {"Host", "Accept-Encoding", "Content-Type", "Content-Length"}
+    assert request.headers.keys() == {"Host", "Accept-Encoding", "Content-Type", "Content-Length", "User-Agent"}
     for secret in ("secret", COMPANY_KEY, KEY):
         assert secret not in str(request)
 
@@ -208,7 +208,7 @@ def test_a_redirect_is_not_followed(endpoint: Endpoint, app: App, status: int) -
         replying({}, 503),
         Reply(200, b"<html>"),
         Reply(200, b"[]"),
-        Reply(200, b" " * (relay.LONGEST_ANSWER + 1)),
+        Reply(200, b" " * (http.MAX_RESPONSE_BYTES + 1)),
         Reply(200, b'{"a":' * 990 + b"1" + b"}" * 990),
         replying({})._replace(drip_s=0.1),
     ],
@@ -246,13 +246,13 @@ def test_a_service_that_is_not_there_is_unreachable() -> None:
 @pytest.mark.parametrize("vector", RELAY["rewrites"])
 def test_an_action_is_rewritten_as_the_vector_says(vector: Vector) -> None:
     before = json.dumps(vector["before"])
-    assert rewrite(vector["before"]) == vector["after"]
+    assert rewrite_urls(vector["before"]) == vector["after"]
     assert json.dumps(vector["before"]) == before
 
 
 def test_a_mounted_action_is_rewritten_as_the_vector_says() -> None:
     vector = RELAY["mountedRewrite"]
-    assert rewrite(vector["before"], vector["mount"]) == vector["after"]
+    assert rewrite_urls(vector["before"], vector["mount"]) == vector["after"]
 
 
 @pytest.mark.parametrize("vector", RELAY["bodies"])
@@ -261,7 +261,7 @@ def test_a_body_is_allowed_as_the_vector_says(vector: Vector) -> None:
     if vector["isAllowed"]:
         assert read_body(vector["path"], text) == json.loads(text)
     else:
-        with pytest.raises(Refusal, match="invalid_customer_context_body"):
+        with pytest.raises(RelayError, match="invalid_customer_context_body"):
             read_body(vector["path"], text)
 
 
@@ -269,5 +269,5 @@ def test_a_body_is_allowed_as_the_vector_says(vector: Vector) -> None:
 def test_a_handle_is_allowed_as_the_vector_says(endpoint: Endpoint, app: App, vector: Vector) -> None:
     seen = post(app, handle=vector["handle"], is_strict=False)
     assert seen.status.startswith("200" if vector["isAllowed"] else "401")
-    pattern = files.read("contract.json")["relay"]["handle"]
+    pattern = protocol_files.read("contract.json")["relay"]["handle"]
     assert bool(re.match(pattern, vector["handle"]) and "\n" not in vector["handle"]) is vector["isAllowed"]

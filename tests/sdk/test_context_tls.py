@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from agent_feedback import ContextUnavailable, CustomerContext
+from agent_feedback import CustomerContext, ServiceUnavailable
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
@@ -69,7 +69,7 @@ def test_calls_share_a_connection_and_open_another_when_it_was_closed(secure: En
 def test_a_slow_service_costs_no_more_than_the_time_out(secure: Endpoint) -> None:
     secure.usual = RETRIEVAL._replace(drip_s=0.1)
     began = time.monotonic()
-    with pytest.raises(ContextUnavailable, match="TimeoutError"):
+    with pytest.raises(ServiceUnavailable, match="TimeoutError"):
         CustomerContext(COMPANY_KEY, endpoint=secure.url, timeout=0.5).context(
             purpose="p", user_ref="u", raise_errors=True
         )
@@ -79,6 +79,6 @@ def test_a_slow_service_costs_no_more_than_the_time_out(secure: Endpoint) -> Non
 
 def test_a_service_that_nobody_vouches_for_gets_nothing(secure: Endpoint) -> None:
     context = CustomerContext(COMPANY_KEY, endpoint=secure.url, timeout=10)
-    with pytest.raises(ContextUnavailable, match="SSLCertVerificationError"):
+    with pytest.raises(ServiceUnavailable, match="SSLCertVerificationError"):
         context.context(purpose="p", user_ref="u", raise_errors=True)
     assert not secure.received

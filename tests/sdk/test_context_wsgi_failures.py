@@ -65,8 +65,8 @@ def test_a_mistake_of_ours_lets_the_product_answer(endpoint: Endpoint, monkeypat
     def fail(*arguments: object) -> None:
         raise RuntimeError("a mistake")
 
-    for name in ("prepare", "find", "action"):
-        monkeypatch.setattr(f"agent_feedback.questions.Questions.{name}", fail)
+    for name in ("add_slot", "find_pending", "build"):
+        monkeypatch.setattr(f"agent_feedback.context_action.ContextActions.{name}", fail)
         assert fetch(app) == fetch(answering())
 
 

@@ -7,10 +7,10 @@ import time
 from pathlib import Path
 
 import pytest
-from agent_feedback.company_key import CompanyKey
 from agent_feedback.evidence import delivery
-from agent_feedback.evidence.delivery import Delivery, Receipt, Refused, Undelivered
-from agent_feedback.evidence.stopping import Stop
+from agent_feedback.evidence.delivery import BatchRefused, BatchUndelivered, Delivery, Receipt
+from agent_feedback.evidence.stop_signal import StopSignal
+from agent_feedback.keys import CompanyKey
 
 from tests.sdk.endpoint import HANG_UP, Endpoint, closed_port, wait_until
 from tests.sdk.endpoint import serving as serving_anything
@@ -104,24 +104,24 @@ def test_a_redirect_is_never_followed(tmp_path: Path) -> None:
 
 def test_pauses_grow_and_end(monkeypatch: pytest.MonkeyPatch) -> None:
     pauses: list[float] = []
-    stop = Stop()
+    stop = StopSignal()
     monkeypatch.setattr(stop, "wait", pauses.append)
-    deliver = Delivery(f"http://127.0.0.1:{closed_port()}", CompanyKey(KEY), stop, attempts=12)
-    with pytest.raises(Undelivered):
+    deliver = Delivery(f"http://127.0.0.1:{closed_port()}", CompanyKey(KEY), stop, max_attempts=12)
+    with pytest.raises(BatchUndelivered):
         deliver(b"{}", 1)
     assert len(pauses) == 11
     assert all(0.25 * 2**number <= pause <= 0.5 * 2**number for number, pause in enumerate(pauses[:6]))
-    assert max(pauses) <= delivery.LONGEST_PAUSE_S
+    assert max(pauses) <= delivery.MAX_BACKOFF_S
 
 
 def test_without_a_limit_it_is_tried_for_ever(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
-    stop = Stop()
+    stop = StopSignal()
     monkeypatch.setattr(stop, "wait", lambda seconds: None)
     service.replies = [(503, b"", "")] * 100 + [(200, b'{"accepted": 1, "duplicates": 0, "expired": 0}', "")]
-    deliver = Delivery(service.url, CompanyKey(KEY), stop, attempts=0)
+    deliver = Delivery(service.url, CompanyKey(KEY), stop, max_attempts=0)
     assert deliver(b"{}", 1) == Receipt(accepted=1)
     service.replies = [(400, b"", "")]
-    with pytest.raises(Refused):
+    with pytest.raises(BatchRefused):
         deliver(b"{}", 1)
     deliver.close()
 

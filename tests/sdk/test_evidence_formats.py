@@ -6,8 +6,7 @@ from typing import Any
 import pytest
 from agent_feedback.evidence import combined as combined_format
 from agent_feedback.evidence.formats import FORMATS, detect
-from agent_feedback.evidence.record import Malformed, Record, moment
-from agent_feedback.evidence.record import status as read_status
+from agent_feedback.evidence.record import Malformed, Record, parse_status, parse_time
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -36,7 +35,7 @@ LINES = {
 
 def parse(name: str, line: str | bytes, **keys: str) -> Record | None:
     content = line.encode() if isinstance(line, str) else line
-    return FORMATS[name].open(CLOUDFRONT_HEAD.encode(), keys)(content.rstrip(b"\n"))
+    return FORMATS[name].make_parser(CLOUDFRONT_HEAD.encode(), keys)(content.rstrip(b"\n"))
 
 
 @pytest.mark.parametrize("name", LINES)
@@ -106,7 +105,7 @@ def test_a_prefix_of_a_log_shipper_is_passed_over() -> None:
 
 
 def test_columns_go_by_the_last_line_that_names_them() -> None:
-    parser = FORMATS["cloudfront"].open(CLOUDFRONT_HEAD.encode(), {})
+    parser = FORMATS["cloudfront"].make_parser(CLOUDFRONT_HEAD.encode(), {})
     assert parser(b"#Fields: time date sc-status cs-method cs(User-Agent)") is None
     record = parser(b"10:11:12\t2026-11-20\t404\tHEAD\tGPTBot/1.2")
     assert record == Record(EPOCH, "HEAD", 404, "GPTBot/1.2")
@@ -127,7 +126,7 @@ def test_a_user_agent_that_was_encoded_twice_is_read() -> None:
     ],
 )
 def test_the_usual_ways_to_write_a_time_are_one(written: object) -> None:
-    assert moment(written) == EPOCH
+    assert parse_time(written) == EPOCH
 
 
 @pytest.mark.parametrize(
@@ -139,17 +138,17 @@ def test_the_usual_ways_to_write_a_time_are_one(written: object) -> None:
 )
 def test_what_is_no_time_is_malformed(written: object) -> None:
     with pytest.raises(Malformed):
-        moment(written)
+        parse_time(written)
 
 
 def test_half_a_second_is_kept() -> None:
-    assert moment("2026-11-20T10:11:12.5Z") == EPOCH + 0.5
+    assert parse_time("2026-11-20T10:11:12.5Z") == EPOCH + 0.5
 
 
 @pytest.mark.parametrize("written", [0, 99, 600, "000", "2xx", None, True, 200.0, "２００"])
 def test_what_is_no_status_is_malformed(written: object) -> None:
     with pytest.raises(Malformed):
-        read_status(written)
+        parse_status(written)
 
 
 HOSTILE = [

@@ -3,7 +3,7 @@
 import string
 
 import pytest
-from agent_feedback import files
+from agent_feedback import protocol_files
 from agent_feedback.evidence import allowlist
 from agent_feedback.evidence.matching import Match, Matcher
 from agent_feedback.evidence.record import Record
@@ -20,7 +20,7 @@ TOKENS, HOSTS = sorted(ALLOWED.tokens), sorted(ALLOWED.hosts)
 
 def test_the_list_is_that_of_the_contract() -> None:
     classes: dict[str, int] = {}
-    for entry in files.read("allowlist.json")["tokens"]:
+    for entry in protocol_files.read("allowlist.json")["tokens"]:
         classes[entry["class"]] = classes.get(entry["class"], 0) + 1
     assert classes == {"crawling": 3, "search": 5, "user_fetch": 7, "other_crawl": 2}
     assert (len(TOKENS), len(HOSTS), len(ALLOWED.vendors)) == (17, 11, 5)

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 from agent_feedback.evidence import checkpoint as checkpoint_module
-from agent_feedback.evidence import reading
-from agent_feedback.evidence.checkpoint import BadCheckpoint, Checkpoint, Progress, locked
-from agent_feedback.evidence.reading import LogFile, whole_lines
+from agent_feedback.evidence import log_file
+from agent_feedback.evidence.checkpoint import Checkpoint, InvalidCheckpoint, LogProgress, locked
+from agent_feedback.evidence.log_file import LogFile, whole_lines
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -37,7 +37,7 @@ def test_however_a_log_is_cut_its_lines_are_whole_and_in_their_places(chunks: li
 
 
 def test_a_line_that_is_too_long_is_passed_over_without_being_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reading, "LONGEST_LINE", 10)
+    monkeypatch.setattr(log_file, "MAX_LINE_BYTES", 10)
     chunks = [b"first\n", b"y" * 11, b"y" * 10, b"y\nnext", b"\nlast\n"]
     blocks = list(whole_lines(reader(chunks), 0, is_complete=False))
     assert b"".join(block.lines for block in blocks) == b"first\nnext\nlast\n"
@@ -57,9 +57,9 @@ def test_what_comes_before_the_damage_of_an_archive_is_read(tmp_path: Path) -> N
     packed = tmp_path / "damaged.gz"
     packed.write_bytes(gzip.compress(os.urandom(50_000).hex().encode() + b"\n") + gzip.compress(LONG)[:-20])
     log, seen = LogFile(packed), bytearray()
-    with pytest.raises(reading.UNREADABLE):
+    with pytest.raises(log_file.UNREADABLE):
         list(log.blocks(0))
-    with contextlib.suppress(*reading.UNREADABLE):
+    with contextlib.suppress(*log_file.UNREADABLE):
         for block in log.blocks(0):
             seen += block.lines
     assert len(seen) == 100_001
@@ -77,9 +77,9 @@ def kept(tmp_path: Path) -> Checkpoint:
     return Checkpoint(tmp_path / "evidence.json")
 
 
-def known(checkpoint: Checkpoint, path: Path) -> Progress:
+def known(checkpoint: Checkpoint, path: Path) -> LogProgress:
     log = LogFile(path)
-    found = checkpoint.recognise(path, log.inode, log.head, None if log.is_packed else log.size)
+    found = checkpoint.recognise(path, log.inode, log.head, None if log.is_compressed else log.size)
     log.close()
     return found
 
@@ -173,7 +173,7 @@ def test_a_place_never_goes_back(tmp_path: Path) -> None:
 @pytest.mark.parametrize("text", ["", "{", "[]", "{}", '{"version": 2}', '{"version": 1, "key": "x", "logs": []}'])
 def test_a_checkpoint_that_cannot_be_read_is_never_begun_anew(tmp_path: Path, text: str) -> None:
     (tmp_path / "evidence.json").write_text(text)
-    with pytest.raises(BadCheckpoint):
+    with pytest.raises(InvalidCheckpoint):
         kept(tmp_path)
     assert (tmp_path / "evidence.json").read_text() == text
 
@@ -188,7 +188,7 @@ def test_a_write_that_fails_leaves_what_was_there(tmp_path: Path, monkeypatch: p
 
     monkeypatch.setattr(checkpoint_module.os, "fsync", fail)
     known(checkpoint, write(tmp_path / "access.log", combined()))
-    with pytest.raises(BadCheckpoint, match="cannot be written"):
+    with pytest.raises(InvalidCheckpoint, match="cannot be written"):
         checkpoint.save()
     assert (tmp_path / "evidence.json").read_text() == before
     assert json.loads(before)["logs"] == []
@@ -197,7 +197,7 @@ def test_a_write_that_fails_leaves_what_was_there(tmp_path: Path, monkeypatch: p
 
 def test_two_exporters_do_not_share_a_checkpoint(tmp_path: Path) -> None:
     path = tmp_path / "state" / "evidence.json"
-    with locked(path), pytest.raises(BadCheckpoint, match="another exporter"), locked(path):
+    with locked(path), pytest.raises(InvalidCheckpoint, match="another exporter"), locked(path):
         pass
     with locked(path):
         assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700

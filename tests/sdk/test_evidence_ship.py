@@ -157,7 +157,7 @@ def test_the_request_is_what_the_contract_says(service: Service, tmp_path: Path)
     head = service.raw.partition(b"\r\n\r\n")[0].decode()
     assert head.startswith(f"POST {PATH} HTTP/1.1\r\n")
     names = {line.partition(":")[0] for line in head.split("\r\n")[1:]}
-    assert names == {"Host", "Accept-Encoding", "Content-Length", "Content-Type", "Authorization"}
+    assert names == {"Host", "Accept-Encoding", "Content-Length", "Content-Type", "Authorization", "User-Agent"}
 
 
 def test_a_dry_run_prints_what_would_be_sent_and_leaves_no_trace(service: Service, tmp_path: Path) -> None:

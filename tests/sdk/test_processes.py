@@ -147,7 +147,7 @@ def test_five_thousand_events_in_a_second_lose_none(endpoint: Endpoint) -> None:
             ahead = began + number / 5000 - time.monotonic()
             if ahead > 0:
                 time.sleep(ahead)
-            feedback.prepare().tell("http_json", "/orders/:id", statusCode=200, durationMs=1.5)
+            feedback.start_interaction().record("http_json", "/orders/:id", statusCode=200, durationMs=1.5)
         assert time.monotonic() - began < 10
         assert feedback.flush()
         print(dict(feedback.telemetry.counters))

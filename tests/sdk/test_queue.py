@@ -138,7 +138,7 @@ def test_the_thread_outlives_an_unexpected_mistake(
 
     queue = make_queue(max_attempts=1)
     with monkeypatch.context() as patched:
-        patched.setattr(queue_module.Transport, "post", fail)
+        patched.setattr(queue_module.HttpClient, "post", fail)
         put(queue, 1)
         assert queue.flush()
     put(queue, 2)
@@ -147,7 +147,7 @@ def test_the_thread_outlives_an_unexpected_mistake(
 
 
 def test_a_long_outage_does_not_end_the_thread(make_queue: MakeQueue, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(queue_module, "LONGEST_PAUSE_S", 0)
+    monkeypatch.setattr(queue_module, "MAX_BACKOFF_S", 0)
     queue = make_queue(f"http://127.0.0.1:{closed_port()}", max_attempts=1500, flush_interval=0.00001)
     put(queue, 1)
     assert queue.flush()

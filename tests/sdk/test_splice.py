@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 from agent_feedback.envelope import FIELD
-from agent_feedback.splice import read_names, splice
+from agent_feedback.json_splice import member_names, splice
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -14,7 +14,7 @@ MEMBER = b'"_agentFeedback":' + json.dumps(ENVELOPE, separators=(",", ":")).enco
 
 
 def extended(body: bytes) -> bytes | None:
-    names = read_names(body)
+    names = member_names(body)
     return None if names is None or FIELD in names else splice(body, {FIELD: ENVELOPE})
 
 

@@ -291,5 +291,5 @@ def test_the_kill_switch_takes_the_adapter_away(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setenv("AGENT_FEEDBACK_ENABLED", "false")
     feedback, app = Client(), answering()
     assert feedback.wsgi(app) is app
-    feedback.prepare().tell("http_json", "/")
+    feedback.start_interaction().record("http_json", "/")
     assert feedback.told == []

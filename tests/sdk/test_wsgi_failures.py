@@ -9,8 +9,9 @@ from typing import Any
 from wsgiref.util import FileWrapper
 
 import pytest
-from agent_feedback import held
-from agent_feedback import wsgi as adapter
+from agent_feedback import client
+from agent_feedback.adapters import wsgi as adapter
+from agent_feedback.adapters import wsgi_response
 
 from tests.sdk.endpoint import KEY
 from tests.sdk.site import BODY, JSON, Client, Watched, answering, both, fetch
@@ -96,7 +97,7 @@ def test_a_callback_that_fails_leaves_the_response_as_it_was(name: str, caplog: 
 
 @pytest.mark.parametrize(
     ("module", "name"),
-    [(adapter, "splice"), (adapter, "read_names"), (adapter, "normalize_operation"), (held, "is_eligible")],
+    [(adapter, "splice"), (adapter, "member_names"), (client, "normalize_operation"), (wsgi_response, "is_eligible")],
 )
 @pytest.mark.parametrize("body", [[BODY], Watched(BODY[:3], BODY[3:])])
 def test_a_mistake_of_ours_leaves_the_response_as_it_was(
