@@ -44,8 +44,8 @@ def test_its_actions_have_exactly_their_fields() -> None:
 def test_it_expires_with_its_capability_two_hours_from_now() -> None:
     envelope = AgentFeedback(KEY, endpoint=URL).start_interaction().envelope()
     expires_at = datetime.fromisoformat(envelope["expiresAt"])
-    left = (expires_at - datetime.now(expires_at.tzinfo)).total_seconds()
-    assert 7100 < left <= 7200
+    remaining_s = (expires_at - datetime.now(expires_at.tzinfo)).total_seconds()
+    assert 7100 < remaining_s <= 7200
 
 
 def test_the_key_is_not_in_it() -> None:

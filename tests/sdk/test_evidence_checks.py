@@ -29,9 +29,9 @@ PUBLISHED = {
 
 def loaded(path: Path, text: str) -> Ranges:
     path.write_text(text)
-    found = Ranges()
-    ranges.read(path, found)
-    return found
+    networks = Ranges()
+    ranges.read(path, networks)
+    return networks
 
 
 def record(address: str, **fields: object) -> Record:
@@ -73,7 +73,7 @@ def test_a_file_that_is_not_there_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("written", "address"),
+    ("text", "address"),
     [
         ("192.0.2.7", "192.0.2.7"),
         ("192.0.2.7:41342", "192.0.2.7"),
@@ -82,13 +82,13 @@ def test_a_file_that_is_not_there_is_refused(tmp_path: Path) -> None:
         ("[2001:db8::1]", "2001:db8::1"),
     ],
 )
-def test_addresses_are_read_with_or_without_a_port(written: str, address: str) -> None:
-    assert str(parse_address(written)) == address
+def test_addresses_are_read_with_or_without_a_port(text: str, address: str) -> None:
+    assert str(parse_address(text)) == address
 
 
-@pytest.mark.parametrize("written", ["", "-", "unknown", "192.0.2.7, 192.0.2.8", "192.0.2", "example.com", "1"])
-def test_what_is_no_address_is_none(written: str) -> None:
-    assert parse_address(written) is None
+@pytest.mark.parametrize("text", ["", "-", "unknown", "192.0.2.7, 192.0.2.8", "192.0.2", "example.com", "1"])
+def test_what_is_no_address_is_none(text: str) -> None:
+    assert parse_address(text) is None
 
 
 def test_the_systems_own_resolver_knows_this_machine_and_no_bot() -> None:
@@ -101,7 +101,7 @@ def test_the_systems_own_resolver_knows_this_machine_and_no_bot() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "found", "is_confirmed"),
+    ("name", "networks", "is_confirmed"),
     [
         ("crawl-66-249-66-1.googlebot.com", ["66.249.66.1"], True),
         ("Crawl-66-249-66-1.GoogleBot.com.", ["192.0.2.7", "66.249.66.1"], True),
@@ -113,17 +113,17 @@ def test_the_systems_own_resolver_knows_this_machine_and_no_bot() -> None:
         ("", ["66.249.66.1"], False),
     ],
 )
-def test_a_name_has_to_lead_back(name: str, found: list[str], is_confirmed: bool) -> None:
-    def forward(asked: str, port: None) -> list[tuple[Any, ...]]:
-        assert asked == name.rstrip(".").lower()
-        return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (address, 0)) for address in found]
+def test_a_name_has_to_lead_back(name: str, networks: list[str], is_confirmed: bool) -> None:
+    def forward(lookups: str, port: None) -> list[tuple[Any, ...]]:
+        assert lookups == name.rstrip(".").lower()
+        return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (address, 0)) for address in networks]
 
     assert dns.confirm("66.249.66.1", ["googlebot.com"], lambda _: (name, [], []), forward) is is_confirmed
 
 
 @pytest.mark.parametrize("error", [socket.herror, socket.gaierror, TimeoutError, UnicodeError])
 def test_a_name_server_that_fails_confirms_nothing(error: type[Exception]) -> None:
-    def fail(*asked: object) -> Any:
+    def fail(*lookups: object) -> Any:
         raise error
 
     assert not dns.confirm("66.249.66.1", ["googlebot.com"], fail)
@@ -134,10 +134,10 @@ class Resolver:
     """Answers from a table, after a while, and counts."""
 
     def __init__(self, *confirmed: str, gate: threading.Event | None = None) -> None:
-        self.confirmed, self.gate, self.asked = confirmed, gate, 0
+        self.confirmed, self.gate, self.lookups = confirmed, gate, 0
 
     def __call__(self, address: str, domains: Sequence[str]) -> bool:
-        self.asked += 1
+        self.lookups += 1
         if self.gate:
             self.gate.wait(20)
         return address in self.confirmed
@@ -149,10 +149,10 @@ def test_dns_speaks_for_providers_that_document_their_domains() -> None:
     assert checks.method(record("66.249.66.1"), "Googlebot") == "forward_confirmed_reverse_dns"
     assert checks.method(record("66.249.66.2"), "Googlebot") is None
     assert checks.method(record("66.249.66.1"), "bingbot") == "forward_confirmed_reverse_dns"
-    asked = resolver.asked
+    lookups = resolver.lookups
     assert checks.method(record("66.249.66.1"), "GPTBot") is None
     assert checks.method(record("not an address"), "Googlebot") is None
-    assert resolver.asked == asked
+    assert resolver.lookups == lookups
 
 
 def test_an_address_is_asked_about_once() -> None:
@@ -163,20 +163,20 @@ def test_an_address_is_asked_about_once() -> None:
             address = parse_address(text)
             assert address
             assert reverse.confirms(address, ("googlebot.com",)) is (text == "66.249.66.1")
-    assert resolver.asked == 2
+    assert resolver.lookups == 2
 
 
 def test_a_resolver_that_hangs_is_not_waited_for_and_not_asked_without_end() -> None:
     gate = threading.Event()
     resolver = Resolver("10.0.0.1", gate=gate)
     reverse = ReverseDns(resolver, timeout_s=0.01)
-    began = time.monotonic()
+    started_at = time.monotonic()
     for number in range(100):
         address = parse_address(f"10.0.0.{number}")
         assert address
         assert reverse.confirms(address, ("googlebot.com",)) is False
-    assert time.monotonic() - began < 10
-    assert resolver.asked == dns.MAX_PENDING_LOOKUPS
+    assert time.monotonic() - started_at < 10
+    assert resolver.lookups == dns.MAX_PENDING_LOOKUPS
     gate.set()
 
 
@@ -195,8 +195,8 @@ def test_no_verdict_is_none(value: object) -> None:
 
 def test_what_this_machine_found_out_comes_first(tmp_path: Path) -> None:
     vendor_fields = {"VerifiedBotCategory": "cloudflare"}
-    found = {"google": loaded(tmp_path / "ranges", "66.249.66.0/27")}
-    checks = AddressChecks(ALLOWED, found, ReverseDns(Resolver("66.249.66.1", "66.249.79.1")), vendor_fields)
+    networks = {"google": loaded(tmp_path / "ranges", "66.249.66.0/27")}
+    checks = AddressChecks(ALLOWED, networks, ReverseDns(Resolver("66.249.66.1", "66.249.79.1")), vendor_fields)
     line = {"VerifiedBotCategory": "Search Engine Crawler"}
     assert checks.method(record("66.249.66.1", **line), "Googlebot") == "published_ip_range"
     assert checks.method(record("66.249.79.1", **line), "Googlebot") == "forward_confirmed_reverse_dns"

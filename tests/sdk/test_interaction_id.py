@@ -8,7 +8,7 @@ from agent_feedback.interaction_id import new_interaction_id
 from agent_feedback.keys import CompanyKey
 
 from tests.sdk.endpoint import COMPANY_KEY
-from tests.sdk.site import Client, answering, fetch
+from tests.sdk.site import Client, fetch, make_app
 
 
 def milliseconds(interaction_id: str) -> int:
@@ -39,8 +39,8 @@ def test_the_other_bits_are_random() -> None:
 
 def test_an_interaction_of_a_response_has_such_an_id() -> None:
     feedback = Client()
-    fetch(feedback.wsgi(answering()))
-    assert abs(milliseconds(feedback.told[0]["interactionId"]) - time.time() * 1000) < 60_000
+    fetch(feedback.wsgi(make_app()))
+    assert abs(milliseconds(feedback.events[0]["interactionId"]) - time.time() * 1000) < 60_000
 
 
 def test_a_signed_id_begins_with_the_time_too() -> None:

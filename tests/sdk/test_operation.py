@@ -6,7 +6,7 @@ import uuid
 import pytest
 from agent_feedback.operation import normalize_named_operation, normalize_operation
 
-from tests.sdk.site import Client, answering, fetch
+from tests.sdk.site import Client, fetch, make_app
 
 ID = "018f1f2e-7b4a-7c12-9c8d-123456789abc"
 
@@ -60,9 +60,9 @@ def test_a_callback_that_names_an_unusable_operation_falls_back_to_the_path(
     name: str | None, operation: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     feedback = Client(operation=lambda environ: name)
-    app = feedback.wsgi(answering())
+    app = feedback.wsgi(make_app())
     fetch(app, "/orders/12")
     fetch(app, "/orders/13")
-    assert [event["operation"] for event in feedback.told] == [operation] * 2
+    assert [event["operation"] for event in feedback.events] == [operation] * 2
     assert len(caplog.records) == (name == "show order")
     assert all(record.levelno == logging.WARNING for record in caplog.records)

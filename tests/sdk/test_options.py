@@ -49,10 +49,10 @@ def test_the_kill_switch(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
     ids=repr,
 )
 def test_a_malformed_key_is_refused_without_being_shown(key: Any) -> None:
-    with pytest.raises(InvalidOption, match=r"^api_key \(or AGENT_FEEDBACK_KEY\): a product key looks like") as refused:
+    with pytest.raises(InvalidOption, match=r"^api_key \(or AGENT_FEEDBACK_KEY\): a product key looks like") as error:
         AgentFeedback(key, endpoint=URL)
-    assert "conformance" not in str(refused.value)
-    assert refused.value.__cause__ is None
+    assert "conformance" not in str(error.value)
+    assert error.value.__cause__ is None
 
 
 @pytest.mark.parametrize(
@@ -129,6 +129,6 @@ def test_an_unknown_option_is_refused_and_the_known_ones_are_named(name: str) ->
 
 
 def test_the_endpoint_is_in_the_message_only_by_its_rule() -> None:
-    with pytest.raises(InvalidOption) as refused:
+    with pytest.raises(InvalidOption) as error:
         AgentFeedback(KEY, endpoint="https://user:password@feedback.example.com")
-    assert "password" not in str(refused.value)
+    assert "password" not in str(error.value)

@@ -29,11 +29,11 @@ def test_fifty_events_go_at_once(endpoint: Endpoint, make_queue: MakeQueue) -> N
 
 
 def test_fewer_than_fifty_go_after_half_a_second(endpoint: Endpoint, make_queue: MakeQueue) -> None:
-    began = time.monotonic()
+    started_at = time.monotonic()
     put(make_queue(flush_interval=0.5), *range(49))
     wait_until(lambda: endpoint.received)
     assert endpoint.numbers == list(range(49))
-    assert endpoint.received[0].at - began > 0.4
+    assert endpoint.received[0].at - started_at > 0.4
 
 
 def test_half_a_second_is_the_default() -> None:
@@ -88,9 +88,9 @@ def test_put_does_not_wait_for_a_service_that_hangs(endpoint: Endpoint, make_que
     queue = make_queue()
     put(queue, *range(50))
     wait_until(lambda: endpoint.received)
-    began = time.monotonic()
+    started_at = time.monotonic()
     put(queue, *range(10_000))
-    assert time.monotonic() - began < 2
+    assert time.monotonic() - started_at < 2
 
 
 @pytest.mark.parametrize("bad", [object(), float("nan"), {1, 2}, b"bytes"])

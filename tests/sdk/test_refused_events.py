@@ -121,9 +121,9 @@ def test_a_401_pauses_sending(endpoint: Endpoint, make_queue: MakeQueue) -> None
     assert queue.flush()
     put(queue, 2, 3)
     time.sleep(0.3)
-    began = time.monotonic()
+    started_at = time.monotonic()
     assert not queue.flush()
-    assert time.monotonic() - began < 5
+    assert time.monotonic() - started_at < 5
     assert endpoint.numbers == [1]
     assert queue.counters == {"queued": 3, "dropped_refused": 1}
 
@@ -152,9 +152,9 @@ def test_shutdown_does_not_wait_for_the_end_of_the_pause(endpoint: Endpoint, mak
     put(queue, 1)
     queue.flush()
     put(queue, 2, 3)
-    began = time.monotonic()
+    started_at = time.monotonic()
     assert queue.shutdown() == 2
-    assert time.monotonic() - began < 5
+    assert time.monotonic() - started_at < 5
 
 
 def test_requests_name_the_sdk(endpoint: Endpoint, make_queue: MakeQueue) -> None:

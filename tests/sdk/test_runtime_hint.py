@@ -2,15 +2,15 @@
 
 import pytest
 
-from tests.sdk.site import Client, answering, fetch
+from tests.sdk.site import Client, fetch, make_app
 
 CLAUDE = "Mozilla/5.0 AppleWebKit/537.36 (KHTML, like Gecko; compatible; ClaudeBot/1.0; +claudebot@anthropic.com)"
 
 
 def sent_hint(user_agent: str) -> str | None:
     feedback = Client(runtime_hint="user-agent")
-    fetch(feedback.wsgi(answering()), HTTP_USER_AGENT=user_agent)
-    (event,) = feedback.told
+    fetch(feedback.wsgi(make_app()), HTTP_USER_AGENT=user_agent)
+    (event,) = feedback.events
     assert event.get("runtimeHintSource") == ("http" if "runtimeHint" in event else None)
     hint: str | None = event.get("runtimeHint")
     return hint
@@ -40,8 +40,8 @@ def test_the_user_agent_is_cut_to_its_product_tokens(user_agent: str, hint: str 
 
 def test_a_request_without_a_user_agent_has_no_hint() -> None:
     feedback = Client(runtime_hint="user-agent")
-    fetch(feedback.wsgi(answering()))
-    assert "runtimeHint" not in feedback.told[0]
+    fetch(feedback.wsgi(make_app()))
+    assert "runtimeHint" not in feedback.events[0]
 
 
 @pytest.mark.parametrize(
@@ -64,5 +64,5 @@ def test_a_request_without_a_user_agent_has_no_hint() -> None:
 )
 def test_a_callbacks_text_is_trimmed_cut_and_left_out_with_control_characters(text: object, hint: str | None) -> None:
     feedback = Client(runtime_hint=lambda environ: text)
-    fetch(feedback.wsgi(answering()))
-    assert feedback.told[0].get("runtimeHint") == hint
+    fetch(feedback.wsgi(make_app()))
+    assert feedback.events[0].get("runtimeHint") == hint
