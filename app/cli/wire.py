@@ -22,6 +22,8 @@ Json = dict[str, Any]
 _CONTRACT = protocol.read("contract.json")
 _TEXTS = protocol.read("instructions.json")
 
+_SYNTAX_CHARACTER = re.compile(r"[\\^$.*+?()\[\]{}|]")
+
 _WORDS = ("minLength", "maxLength", "pattern", "enum", "minimum", "maximum", "minItems", "maxItems", "format")
 _TYPES: tuple[tuple[type, str], ...] = (
     (Text, "string"),
@@ -132,9 +134,7 @@ def _action(name: str, column: Column) -> Json:
     if name == "manageConsent":
         current = "declined" if column.state == "feedback_disabled" else "approved"
         return _closed({"current": {"const": current}, **_request("decisions"), **decision})
-    question = (
-        re.escape(_TEXTS["questions"][column.policy]).replace(re.escape("{service}"), ".{1,60}").replace("\\ ", " ")
-    )
+    question = ".{1,60}".join(map(_escape, _TEXTS["questions"][column.policy].split("{service}")))
     return _closed(
         {
             "type": {"const": "ask_user"},
@@ -146,11 +146,16 @@ def _action(name: str, column: Column) -> Json:
 
 def _request(path: str) -> Json:
     return {
-        "url": {"type": "string", "pattern": f"^https?://[^/]+(/.*)?{re.escape(_CONTRACT['paths'][path])}$"},
+        "url": {"type": "string", "pattern": f"^https?://[^/]+(/.*)?{_escape(_CONTRACT['paths'][path])}$"},
         "method": {"const": "POST"},
         "authorization": {"type": "string", "pattern": "^Bearer afr2_"},
         "contentType": {"const": _CONTRACT["contentType"]},
     }
+
+
+def _escape(text: str) -> str:
+    """Return a pattern that matches the text, with the escapes that every dialect knows: `re.escape` writes `\\-`."""
+    return _SYNTAX_CHARACTER.sub(r"\\\g<0>", text)
 
 
 def _closed(properties: Json) -> Json:

@@ -5,7 +5,7 @@ import time
 from typing import Any
 
 import pytest
-from agent_feedback.envelope import Occasion, build
+from agent_feedback.envelope import EnvelopeContext, build
 from flask.testing import FlaskClient
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import ValidationError
@@ -21,7 +21,7 @@ from tests.factories import SOURCE, bearer, event, found_company, observation, s
 TOKEN = "afr2_" + "0" * 32 + ".payload." + "s" * 43
 ENDPOINT = "https://feedback.example.com"
 
-OCCASIONS = [
+CONTEXTS = [
     (mode, has_customer, choice)
     for mode in ("never_ask", "ask_once", "ask_always")
     for has_customer in (True, False)
@@ -41,10 +41,10 @@ def test_the_published_schemas_are_current() -> None:
         Draft202012Validator.check_schema(schema)
 
 
-@pytest.mark.parametrize("occasion", OCCASIONS)
+@pytest.mark.parametrize("occasion", CONTEXTS)
 def test_every_envelope_of_the_sdk_fits(occasion: tuple[str, bool, str]) -> None:
     mode, has_customer, choice = occasion
-    made = build(Occasion(ENDPOINT, TOKEN, int(time.time()), mode, has_customer=has_customer, choice=choice))
+    made = build(EnvelopeContext(ENDPOINT, TOKEN, int(time.time()), mode, has_customer=has_customer, decision=choice))
     check("envelope", made)
 
 
@@ -58,7 +58,7 @@ def test_every_contract_of_the_service_fits(mode: Mode | None) -> None:
     [{"extra": 1}, {"state": "declined"}, {"requested": False}, {"manageConsent": {}}, {"instruction": "Do it."}],
 )
 def test_an_envelope_that_is_none_does_not_fit(wrong: dict[str, Any]) -> None:
-    made = build(Occasion(ENDPOINT, TOKEN, int(time.time()), "never_ask"))
+    made = build(EnvelopeContext(ENDPOINT, TOKEN, int(time.time()), "never_ask"))
     with pytest.raises(ValidationError):
         check("envelope", {**made, **wrong})
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import requests
-from agent_feedback.agent import Envelope, from_response
+from agent_feedback.agent import Received, from_response
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ def use(product_url: str, task: Task, allowed: list[str], *, is_reviewing: bool)
     return Visit(task.operation, _interaction(envelope), response.status_code, outcome if is_reviewing else None)
 
 
-def _interaction(envelope: Envelope) -> str:
+def _interaction(envelope: Received) -> str:
     payload = envelope.content["submitOutcome"]["authorization"].split(".")[1]
     claims = json.loads(base64.urlsafe_b64decode(payload + "=" * (-len(payload) % 4)))
     return str(claims["i"])

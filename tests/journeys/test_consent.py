@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 import requests
-from agent_feedback.agent import Envelope, FeedbackRefused, from_response
+from agent_feedback.agent import Received, from_response
+from agent_feedback.errors import ServiceRefused
 
 from tests.factories import Company
 from tests.journeys.running import running_product
@@ -22,7 +23,7 @@ class Shop:
         self.stack, self.company, self.mode = stack, company, mode
         self.url = ""
 
-    def use(self, customer: str | None = None) -> Envelope:
+    def use(self, customer: str | None = None) -> Received:
         headers = {"X-Customer": customer} if customer else {}
         response = requests.get(f"{self.url}/get", headers=headers, timeout=10)
         found = from_response(response, allowed_origins=[self.stack.url])
@@ -83,9 +84,9 @@ def test_a_refusal_is_honoured(shop: Shop) -> None:
     assert (shop.count("reviews"), shop.count("reports")) == (0, 0)
 
 
-def _until_disabled(shop: Shop, customer: str) -> Envelope:
+def _until_disabled(shop: Shop, customer: str) -> Received:
     """Use the product until the process that answers has heard of the refusal; there are two of them."""
-    seen: list[Envelope] = []
+    seen: list[Received] = []
 
     def use_again() -> bool:
         seen.append(shop.use(customer))
@@ -95,7 +96,7 @@ def _until_disabled(shop: Shop, customer: str) -> Envelope:
     return seen[-1]
 
 
-def _submit_anyway(shop: Shop, envelope: Envelope) -> None:
+def _submit_anyway(shop: Shop, envelope: Received) -> None:
     """Send a review as an agent without manners would."""
     authorization = envelope.content["requiredAction"]["submitDecision"]["authorization"]
     answer = requests.post(
@@ -136,11 +137,11 @@ def test_an_agent_that_decides_for_nobody_is_refused(shop: Shop) -> None:
         shop.use("account_5").decide("maybe")
     envelope = shop.use("account_5")
     envelope.content = {**envelope.content, "submitOutcome": {**_action(envelope, shop)}}
-    with pytest.raises(FeedbackRefused, match="403"):
+    with pytest.raises(ServiceRefused, match="403"):
         envelope.submit_outcome("success", NOTE)
 
 
-def _action(envelope: Envelope, shop: Shop) -> dict[str, Any]:
+def _action(envelope: Received, shop: Shop) -> dict[str, Any]:
     decision = envelope.content["requiredAction"]["submitDecision"]
     bounds = {"outcome": ["success"], "note": {"minLength": 8, "maxLength": 500}}
     return {**decision, "url": f"{shop.stack.url}/api/v2/outcomes", "bodySchema": bounds}

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import requests
 from agent_feedback import CustomerContext
-from agent_feedback.agent import Envelope, from_response
+from agent_feedback.agent import Received, from_response
 
 from tests.journeys.running import running_product
 from tests.journeys.stack import Stack, wait_until
@@ -26,7 +26,7 @@ class Agent:
         self._url, self._headers = shop_url, {**LOGIN, **({"X-User": user} if user else {})}
         self.response = requests.Response()
 
-    def get(self, path: str = "/products", **headers: str) -> Envelope:
+    def get(self, path: str = "/products", **headers: str) -> Received:
         self.response = requests.get(self._url + path, headers={**self._headers, **headers}, timeout=30)
         assert self.response.status_code == 200
         found = from_response(self.response, allowed_origins=[])

@@ -23,28 +23,30 @@ def no_settings_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def endpoint() -> Iterator[Endpoint]:
     """A healthy service."""
-    with serving(Endpoint()) as running:
-        yield running
+    with serving(Endpoint()) as service:
+        yield service
 
 
 @pytest.fixture
 def make_queue(endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch) -> Iterator[MakeQueue]:
     """Make queues that try again quickly."""
-    monkeypatch.setattr(telemetry, "FIRST_PAUSE_S", 0.01)
-    made: list[TelemetryQueue] = []
+    monkeypatch.setattr(telemetry, "FIRST_BACKOFF_S", 0.01)
+    queues: list[TelemetryQueue] = []
 
     def make(url: str = "", **settings: Any) -> TelemetryQueue:
-        made.append(AgentFeedback(KEY, endpoint=url or endpoint.url, **{"flush_interval": 0.02, **settings}).telemetry)
-        return made[-1]
+        queues.append(
+            AgentFeedback(KEY, endpoint=url or endpoint.url, **{"flush_interval": 0.02, **settings}).telemetry
+        )
+        return queues[-1]
 
     yield make
     endpoint.gate.set()
-    for queue in made:
+    for queue in queues:
         queue.shutdown(0.1)
 
 
 @pytest.fixture
 def service() -> Iterator[Service]:
     """A healthy evidence endpoint."""
-    with evidence_service.serving() as running:
-        yield running
+    with evidence_service.serving() as service:
+        yield service

@@ -38,7 +38,7 @@ def combined(
     return f'{address} - - [{time_local}] "{method} {path} HTTP/1.1" {status} 512 "{referrer}" "{user_agent}"\n'
 
 
-def nginx_json(user_agent: str = GPTBOT, referrer: str = "", **more: Any) -> str:
+def nginx_json(user_agent: str = GPTBOT, referrer: str = "", **fields: Any) -> str:
     """Return a line of nginx with the names of its variables."""
     return _line(
         {
@@ -49,12 +49,12 @@ def nginx_json(user_agent: str = GPTBOT, referrer: str = "", **more: Any) -> str
             "body_bytes_sent": "512",
             "http_referer": referrer,
             "http_user_agent": user_agent,
-            **more,
+            **fields,
         }
     )
 
 
-def caddy(user_agent: str = GPTBOT, referrer: str = "", **more: Any) -> str:
+def caddy(user_agent: str = GPTBOT, referrer: str = "", **fields: Any) -> str:
     """Return a line of Caddy 2."""
     headers = {"User-Agent": [user_agent], "Accept": ["*/*"], **({"Referer": [referrer]} if referrer else {})}
     request = {
@@ -80,12 +80,12 @@ def caddy(user_agent: str = GPTBOT, referrer: str = "", **more: Any) -> str:
             "size": 512,
             "status": 200,
             "resp_headers": {"Server": ["Caddy"]},
-            **more,
+            **fields,
         }
     )
 
 
-def cloudflare(user_agent: str = GPTBOT, referrer: str = "", **more: Any) -> str:
+def cloudflare(user_agent: str = GPTBOT, referrer: str = "", **fields: Any) -> str:
     """Return a line of Logpush."""
     return _line(
         {
@@ -98,12 +98,12 @@ def cloudflare(user_agent: str = GPTBOT, referrer: str = "", **more: Any) -> str
             "EdgeResponseStatus": 200,
             "EdgeStartTimestamp": "2026-11-20T10:11:12Z",
             "RayID": "8f0b1c2d3e4f5a6b",
-            **more,
+            **fields,
         }
     )
 
 
-def fastly(user_agent: str = GPTBOT, referrer: str = "", **more: Any) -> str:
+def fastly(user_agent: str = GPTBOT, referrer: str = "", **fields: Any) -> str:
     """Return a line in the form that Fastly documents."""
     return _line(
         {
@@ -118,7 +118,7 @@ def fastly(user_agent: str = GPTBOT, referrer: str = "", **more: Any) -> str:
             "request_user_agent": user_agent,
             "response_state": "HIT",
             "response_status": 200,
-            **more,
+            **fields,
         }
     )
 
@@ -132,8 +132,8 @@ CLOUDFRONT_HEAD = (
 def cloudfront(user_agent: str = GPTBOT, referrer: str = "-") -> str:
     """Return a line of CloudFront, which encodes user agents."""
     encoded = user_agent.replace("%", "%25").replace(" ", "%20")
-    place = "2026-11-20\t10:11:12\tIAD89-C3\t335\t20.171.206.9\tGET\td1.cloudfront.net\t/private/report-7\t200"
-    return f"{place}\t{referrer}\t{encoded}\tcustomer=jane\t-\tHit\t2kP01Cgw2cMXMKlogaJwkCt7MVHA8Flx==\n"
+    columns = "2026-11-20\t10:11:12\tIAD89-C3\t335\t20.171.206.9\tGET\td1.cloudfront.net\t/private/report-7\t200"
+    return f"{columns}\t{referrer}\t{encoded}\tcustomer=jane\t-\tHit\t2kP01Cgw2cMXMKlogaJwkCt7MVHA8Flx==\n"
 
 
 def _line(content: dict[str, Any]) -> str:
@@ -153,12 +153,12 @@ def command(folder: Path, *arguments: str | Path) -> list[str]:
 
 def ship(url: str, folder: Path, *arguments: str | Path, code: int = 0) -> "subprocess.CompletedProcess[str]":
     """Run the command to its end."""
-    done = subprocess.run(
+    result = subprocess.run(
         command(folder, *arguments), env=environ(url), capture_output=True, text=True, timeout=60, check=False
     )
-    assert done.returncode == code, done.stderr
-    assert "Traceback" not in done.stderr
-    return done
+    assert result.returncode == code, result.stderr
+    assert "Traceback" not in result.stderr
+    return result
 
 
 def write(path: Path, *lines: str | bytes) -> Path:

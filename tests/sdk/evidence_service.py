@@ -146,11 +146,13 @@ def _handler(service: Service) -> type[socketserver.StreamRequestHandler]:
             return b""
 
         def _answer(self, head: bytes, body: bytes) -> bool:
-            status, content, more = service.answer(head, body)
+            status, content, headers = service.answer(head, body)
             if status == HANG_UP:
                 return False
             threading.Event().wait(30 if len(service.batches) > service.hangs_after else service.pause_s)
-            self.wfile.write(f"HTTP/1.1 {status} X\r\nContent-Length: {len(content)}\r\n{more}\r\n".encode() + content)
+            self.wfile.write(
+                f"HTTP/1.1 {status} X\r\nContent-Length: {len(content)}\r\n{headers}\r\n".encode() + content
+            )
             return True
 
     return Handler

@@ -33,7 +33,7 @@ CATALOG = [
 ]
 
 
-def question(service: str, state: str = "answer_ready", **changes: Any) -> dict[str, Any]:
+def context_action(service: str, state: str = "answer_ready", **changes: Any) -> dict[str, Any]:
     """Return what the service answers to an enrichment request."""
     base = {"method": "POST", "authorization": f"Bearer {HANDLE}", "contentType": "application/json"}
     bounds = {
@@ -69,33 +69,33 @@ def question(service: str, state: str = "answer_ready", **changes: Any) -> dict[
     }
 
 
-def replying(content: Any, status: int = 200) -> Reply:
+def json_reply(content: Any, status: int = 200) -> Reply:
     """Return an answer in JSON."""
     return Reply(status, json.dumps(content).encode())
 
 
-class AskingClient(AgentFeedback):
+class CompanyClient(AgentFeedback):
     """A client with a company key that keeps its telemetry instead of sending it."""
 
     def __init__(self, url: str, **settings: Any) -> None:
         # Generous, for a machine that is busy; tests of the time-out set their own.
-        chosen = {"company_key": COMPANY_KEY, "context_timeout": 10.0, **settings}
-        super().__init__(KEY, endpoint=url, **chosen)
-        self.told: list[dict[str, Any]] = []
-        self.telemetry.put = self.told.append  # type: ignore[method-assign]
+        options = {"company_key": COMPANY_KEY, "context_timeout": 10.0, **settings}
+        super().__init__(KEY, endpoint=url, **options)
+        self.events: list[dict[str, Any]] = []
+        self.telemetry.put = self.events.append  # type: ignore[method-assign]
 
 
-def asking(
-    feedback: AgentFeedback, body: bytes | Iterable[bytes] = BODY, headers: Headers | None = None, **wanted: Any
+def make_asking_app(
+    feedback: AgentFeedback, body: bytes | Iterable[bytes] = BODY, headers: Headers | None = None, **arguments: Any
 ) -> App:
     """Return a product that asks with each response."""
 
     def app(environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
-        feedback.customer_context.ask(environ, **{"purpose": "product_personalization", **wanted})
-        told = list([JSON] if headers is None else headers)
+        feedback.customer_context.ask(environ, **{"purpose": "product_personalization", **arguments})
+        start_headers = list([JSON] if headers is None else headers)
         if isinstance(body, bytes):
-            told.append(("Content-Length", str(len(body))))
-        start_response("200 OK", told)
+            start_headers.append(("Content-Length", str(len(body))))
+        start_response("200 OK", start_headers)
         return [body] if isinstance(body, bytes) else body
 
     return app

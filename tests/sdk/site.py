@@ -18,7 +18,7 @@ BODY = b'{"a": 1.0}\n'
 
 
 @dataclass
-class Seen:
+class Response:
     """One response as a server sees it."""
 
     status: str = ""
@@ -34,7 +34,7 @@ class Seen:
         return b'"_agentFeedback":' in self.body
 
 
-class Watched:
+class CountingBody:
     """A body that counts how often it is closed."""
 
     def __init__(self, *chunks: bytes, fails_after: int | None = None) -> None:
@@ -55,11 +55,11 @@ class Client(AgentFeedback):
 
     def __init__(self, **settings: Any) -> None:
         super().__init__(KEY, endpoint="https://feedback.example.com", **settings)
-        self.told: list[dict[str, Any]] = []
-        self.telemetry.put = self.told.append  # type: ignore[method-assign]
+        self.events: list[dict[str, Any]] = []
+        self.telemetry.put = self.events.append  # type: ignore[method-assign]
 
 
-def answering(
+def make_app(
     body: bytes | Iterable[bytes] = BODY,
     status: str = "200 OK",
     headers: Headers | None = None,
@@ -69,24 +69,24 @@ def answering(
     """Return a product that always answers alike; JSON unless headers say otherwise."""
 
     def app(environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
-        told = list([JSON] if headers is None else headers)
+        start_headers = list([JSON] if headers is None else headers)
         if isinstance(body, bytes) and has_length and "204" not in status:
-            told.append(("Content-Length", str(len(body))))
-        start_response(status, told)
+            start_headers.append(("Content-Length", str(len(body))))
+        start_response(status, start_headers)
         return [body] if isinstance(body, bytes) else body
 
     return app
 
 
-def fetch(app: App, path: str = "/orders/12", *, is_strict: bool = True, **environ: Any) -> Seen:
+def fetch(app: App, path: str = "/orders/12", *, is_strict: bool = True, **environ: Any) -> Response:
     """Ask once, as a server does; `is_strict` has the standard library check every rule of WSGI."""
-    seen, written = Seen(), bytearray()
+    response, written = Response(), bytearray()
     request: dict[str, Any] = {"SCRIPT_NAME": "", "PATH_INFO": path, "QUERY_STRING": "", **environ}
     setup_testing_defaults(request)
 
     def start_response(status: str, headers: Headers, exc_info: Any = None) -> Callable[[bytes], Any]:
-        seen.status, seen.headers = status, headers
-        seen.starts += 1
+        response.status, response.headers = status, headers
+        response.starts += 1
         return written.extend
 
     chunks = (validator(app) if is_strict else app)(request, start_response)
@@ -96,11 +96,11 @@ def fetch(app: App, path: str = "/orders/12", *, is_strict: bool = True, **envir
     finally:
         if hasattr(chunks, "close"):
             chunks.close()
-    seen.body = bytes(written)
-    return seen
+    response.body = bytes(written)
+    return response
 
 
-def both(app: App, feedback: Client, path: str = "/orders/12", **environ: Any) -> tuple[Seen, Seen]:
+def both(app: App, feedback: Client, path: str = "/orders/12", **environ: Any) -> tuple[Response, Response]:
     """Return what the product answers without and with the adapter."""
     is_strict = environ.pop("is_strict", True)
     inner = validator(app) if is_strict else app

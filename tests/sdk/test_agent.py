@@ -7,8 +7,9 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from agent_feedback import AgentFeedback, agent_calls
-from agent_feedback.agent import Envelope, FeedbackRefused, from_response
+from agent_feedback import AgentFeedback, agent_http
+from agent_feedback.agent import Received, from_response
+from agent_feedback.errors import ServiceRefused, ServiceUnavailable
 
 from tests.sdk.endpoint import HANG_UP, KEY, Endpoint, Reply, closed_port
 
@@ -18,7 +19,7 @@ ANSWER = {"accepted": True, "interactionId": "i", "review": {"id": "r"}}
 
 @pytest.fixture(autouse=True)
 def quick_retry(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(agent_calls, "RETRY_PAUSE_S", 0.01)
+    monkeypatch.setattr(agent_http, "RETRY_DELAY_S", 0.01)
 
 
 @pytest.fixture(autouse=True)
@@ -27,16 +28,16 @@ def usual_answer(endpoint: Endpoint) -> None:
 
 
 def body(url: str) -> dict[str, Any]:
-    return {"orders": [], "_agentFeedback": AgentFeedback(KEY, endpoint=url).prepare().envelope()}
+    return {"orders": [], "_agentFeedback": AgentFeedback(KEY, endpoint=url).start_interaction().envelope()}
 
 
-def found(url: str, allowed: Sequence[str] | None = None) -> Envelope:
+def receive(url: str, allowed: Sequence[str] | None = None) -> Received:
     envelope = from_response(body(url), allowed_origins=[url] if allowed is None else allowed)
     assert envelope
     return envelope
 
 
-def altered(service: str, /, **changes: Any) -> Envelope:
+def altered(service: str, /, **changes: Any) -> Received:
     """Return an envelope whose submitOutcome was changed."""
     content = body(service)
     content["_agentFeedback"]["submitOutcome"].update(changes)
@@ -87,7 +88,7 @@ def test_what_is_no_envelope_is_none(response: Any) -> None:
 
 
 def test_a_review_is_sent_as_the_envelope_says(endpoint: Endpoint) -> None:
-    envelope = found(endpoint.url)
+    envelope = receive(endpoint.url)
     assert envelope.submit_outcome("success", NOTE) == ANSWER
     (request,) = endpoint.received
     assert request.path == "/api/v2/outcomes"
@@ -97,13 +98,13 @@ def test_a_review_is_sent_as_the_envelope_says(endpoint: Endpoint) -> None:
 
 
 def test_a_note_is_normalised(endpoint: Endpoint) -> None:
-    found(endpoint.url).submit_outcome("partial", "\n One  row\tof\u2003twelve\u00a0was missing. ")
+    receive(endpoint.url).submit_outcome("partial", "\n One  row\tof\u2003twelve\u00a0was missing. ")
     assert json.loads(endpoint.received[0].body)["note"] == "One row of twelve was missing."
 
 
 @pytest.mark.parametrize("note", ["x" * 8, "x" * 500, "\N{GRINNING FACE}" * 500, " " * 600 + "x" * 8])
 def test_a_note_within_the_bounds_is_sent(endpoint: Endpoint, note: str) -> None:
-    assert found(endpoint.url).submit_outcome("failure", note) == ANSWER
+    assert receive(endpoint.url).submit_outcome("failure", note) == ANSWER
 
 
 @pytest.mark.parametrize(
@@ -111,7 +112,7 @@ def test_a_note_within_the_bounds_is_sent(endpoint: Endpoint, note: str) -> None
 )
 def test_what_the_bounds_do_not_allow_is_not_sent(endpoint: Endpoint, outcome: str, note: str) -> None:
     with pytest.raises(ValueError, match=r"outcome must be|note must have"):
-        found(endpoint.url).submit_outcome(outcome, note)
+        receive(endpoint.url).submit_outcome(outcome, note)
     assert not endpoint.received
 
 
@@ -141,12 +142,12 @@ def test_a_state_without_the_action_takes_no_review() -> None:
 )
 def test_an_origin_that_is_not_allowed_gets_nothing(endpoint: Endpoint, allowed: list[str]) -> None:
     with pytest.raises(ValueError, match="is not an allowed origin"):
-        found(endpoint.url, allowed).submit_outcome("success", NOTE)
+        receive(endpoint.url, allowed).submit_outcome("success", NOTE)
     assert not endpoint.received
 
 
 def test_an_allowed_origin_may_be_written_with_a_path_or_in_capitals(endpoint: Endpoint) -> None:
-    assert found(endpoint.url, [endpoint.url.upper() + "/some/path"]).submit_outcome("success", NOTE) == ANSWER
+    assert receive(endpoint.url, [endpoint.url.upper() + "/some/path"]).submit_outcome("success", NOTE) == ANSWER
 
 
 @pytest.mark.parametrize(
@@ -175,57 +176,56 @@ def test_a_text_in_place_of_the_list_of_origins_is_a_mistake() -> None:
 @pytest.mark.parametrize("status", [HANG_UP, 500, 503])
 def test_a_failure_that_may_pass_is_tried_once_more(endpoint: Endpoint, status: int) -> None:
     endpoint.replies.append(Reply(status))
-    assert found(endpoint.url).submit_outcome("success", NOTE) == ANSWER
+    assert receive(endpoint.url).submit_outcome("success", NOTE) == ANSWER
     assert endpoint.received[0].body == endpoint.received[1].body
 
 
 def test_it_is_not_tried_a_third_time(endpoint: Endpoint) -> None:
     endpoint.usual = Reply(503, b'{"error": "busy", "code": "unavailable"}')
-    with pytest.raises(FeedbackRefused, match="status 503: busy") as refused:
-        found(endpoint.url).submit_outcome("success", NOTE)
-    assert (refused.value.status, refused.value.body["code"]) == (503, "unavailable")
+    with pytest.raises(ServiceUnavailable, match="answered with status 503"):
+        receive(endpoint.url).submit_outcome("success", NOTE)
     assert len(endpoint.received) == 2
 
 
 def test_a_service_that_hangs_up_twice_cannot_be_reached(endpoint: Endpoint) -> None:
     endpoint.usual = Reply(HANG_UP)
-    with pytest.raises(ConnectionError, match="could not be reached"):
-        found(endpoint.url).submit_outcome("success", NOTE)
+    with pytest.raises(ServiceUnavailable, match="could not be reached"):
+        receive(endpoint.url).submit_outcome("success", NOTE)
     assert len(endpoint.received) == 2
 
 
 def test_a_service_that_is_not_there_cannot_be_reached() -> None:
-    with pytest.raises(ConnectionError, match="could not be reached"):
-        found(f"http://127.0.0.1:{closed_port()}").submit_outcome("success", NOTE)
+    with pytest.raises(ServiceUnavailable, match="could not be reached"):
+        receive(f"http://127.0.0.1:{closed_port()}").submit_outcome("success", NOTE)
 
 
 def test_a_server_that_does_not_speak_tls_cannot_be_reached(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(agent_calls, "TIMEOUT_S", 0.2)
+    monkeypatch.setattr(agent_http, "TIMEOUT_S", 0.2)
     with socket.create_server(("127.0.0.1", 0)) as silent:
         url = f"https://127.0.0.1:{silent.getsockname()[1]}"
-        with pytest.raises(ConnectionError, match="could not be reached"):
-            found(url).submit_outcome("success", NOTE)
+        with pytest.raises(ServiceUnavailable, match="could not be reached"):
+            receive(url).submit_outcome("success", NOTE)
 
 
 @pytest.mark.parametrize("status", [400, 401, 403, 404, 410, 422, 429])
 def test_a_refusal_is_not_tried_again(endpoint: Endpoint, status: int) -> None:
     endpoint.usual = Reply(status, b'{"error": "no", "code": "refused"}')
-    with pytest.raises(FeedbackRefused) as refused:
-        found(endpoint.url).submit_outcome("success", NOTE)
-    assert (refused.value.status, refused.value.body) == (status, {"error": "no", "code": "refused"})
+    with pytest.raises(ServiceRefused) as error:
+        receive(endpoint.url).submit_outcome("success", NOTE)
+    assert (error.value.status, error.value.body) == (status, {"error": "no", "code": "refused"})
     assert len(endpoint.received) == 1
 
 
 @pytest.mark.parametrize("status", [301, 302, 307, 308])
 def test_a_redirect_is_a_refusal(endpoint: Endpoint, status: int) -> None:
     endpoint.usual = Reply(status, b"<html>moved", (("Location", endpoint.url + "/elsewhere"),))
-    with pytest.raises(FeedbackRefused, match=f"status {status}: <html>moved"):
-        found(endpoint.url).submit_outcome("success", NOTE)
+    with pytest.raises(ServiceRefused, match=f"{status}: <html>moved"):
+        receive(endpoint.url).submit_outcome("success", NOTE)
     assert [request.path for request in endpoint.received] == ["/api/v2/outcomes"]
 
 
 @pytest.mark.parametrize("answer", [b"", b"[]", b"hello", b'{"accepted"'])
 def test_a_success_that_is_no_object_is_not_taken_for_one(endpoint: Endpoint, answer: bytes) -> None:
     endpoint.usual = Reply(200, answer)
-    with pytest.raises(FeedbackRefused, match="status 200"):
-        found(endpoint.url).submit_outcome("success", NOTE)
+    with pytest.raises(ServiceUnavailable, match="without a JSON object"):
+        receive(endpoint.url).submit_outcome("success", NOTE)

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from agent_feedback.capability import ProductKey, consent_subject, encode, mint
+from agent_feedback.capability import consent_subject, mint
+from agent_feedback.keys import ProductKey, base64url
 from agent_feedback.operation import normalize_operation
 
 from app.tokens import capability as service
@@ -28,15 +29,15 @@ def verified(token: str, key: str, now: float) -> service.Capability:
 def test_a_capability_is_signed_as_the_vector_says(vector: Vector) -> None:
     prefix, payload, signature = ProductKey(vector["apiKey"]).sign(vector["claims"]).split(".")
     assert prefix == "afr2_" + vector["apiKey"].split("_")[2]
-    assert payload == vector.get("payload", encode(json.dumps(vector["claims"], separators=(",", ":")).encode()))
+    assert payload == vector.get("payload", base64url(json.dumps(vector["claims"], separators=(",", ":")).encode()))
     assert signature == vector["signature"]
 
 
 @pytest.mark.parametrize("vector", VECTORS["capabilities"])
 def test_the_service_accepts_the_capability_of_a_vector(vector: Vector) -> None:
     claims = vector["claims"]
-    found = verified(ProductKey(vector["apiKey"]).sign(claims), vector["apiKey"], 1715000001)
-    assert found == service.Capability(
+    capability = verified(ProductKey(vector["apiKey"]).sign(claims), vector["apiKey"], 1715000001)
+    assert capability == service.Capability(
         vector["apiKey"].split("_")[2],
         uuid.UUID(claims["i"]),
         claims["iat"],
@@ -75,10 +76,10 @@ def test_an_operation_holds_nothing_that_the_service_refuses(path: str) -> None:
 )
 def test_the_service_accepts_what_is_minted_now(subject: str | None, revision: int | None) -> None:
     interaction_id, now = str(uuid.uuid4()), int(time.time())
-    found = verified(mint(ProductKey(KEY), interaction_id, now, subject=subject, revision=revision), KEY, now)
-    assert str(found.interaction_id) == interaction_id
-    assert (found.subject, found.revision) == (subject, revision)
-    assert found.expires_at - found.issued_at == 7200
+    capability = verified(mint(ProductKey(KEY), interaction_id, now, subject=subject, revision=revision), KEY, now)
+    assert str(capability.interaction_id) == interaction_id
+    assert (capability.subject, capability.revision) == (subject, revision)
+    assert capability.expires_at - capability.issued_at == 7200
 
 
 def test_two_capabilities_of_one_interaction_differ() -> None:
@@ -94,6 +95,6 @@ def test_the_scope_is_the_first_part_of_the_secret_or_else_the_key_id() -> None:
 
 def test_a_key_does_not_show_itself() -> None:
     key = ProductKey(KEY)
-    for shown in (repr(key), str(key), f"{key}", repr([key])):
-        assert "secret" not in shown
-        assert key.id in shown
+    for text in (repr(key), str(key), f"{key}", repr([key])):
+        assert "secret" not in text
+        assert key.id in text

@@ -7,7 +7,7 @@ import pytest
 import requests
 from agent_feedback import AgentFeedback
 from agent_feedback.capability import consent_subject
-from agent_feedback.envelope import Occasion, build
+from agent_feedback.envelope import EnvelopeContext, build
 
 from app.consent import contract
 from app.products.rules import Mode
@@ -57,27 +57,27 @@ TABLE = [
 ]
 
 
-def envelope(mode: str, has_customer: bool, choice: str) -> dict[str, Any]:
-    return build(Occasion(ENDPOINT, TOKEN, EXPIRES_AT, mode, has_customer=has_customer, choice=choice))
+def envelope(mode: str, has_customer: bool, decision: str) -> dict[str, Any]:
+    return build(EnvelopeContext(ENDPOINT, TOKEN, EXPIRES_AT, mode, has_customer=has_customer, decision=decision))
 
 
-@pytest.mark.parametrize(("occasion", "told", "fields"), TABLE, ids=lambda value: "-".join(map(str, value))[:40])
+@pytest.mark.parametrize(("case", "column", "fields"), TABLE, ids=lambda value: "-".join(map(str, value))[:40])
 def test_an_envelope_is_its_column_of_the_table(
-    occasion: tuple[str, bool, str], told: tuple[Any, ...], fields: set[str]
+    case: tuple[str, bool, str], column: tuple[Any, ...], fields: set[str]
 ) -> None:
-    made = envelope(*occasion)
-    assert set(made) == fields
+    content = envelope(*case)
+    assert set(content) == fields
     names = ("state", "mode", "requested", "consentRequired", "consentPolicy", "when")
-    assert tuple(made[name] for name in names) == told
+    assert tuple(content[name] for name in names) == column
     if "configuredMode" in fields:
-        assert (made["configuredMode"], made["consentManagedBy"]) == (occasion[0], "service")
+        assert (content["configuredMode"], content["consentManagedBy"]) == (case[0], "service")
     if "manageConsent" in fields:
-        assert made["manageConsent"]["current"] == occasion[2]
+        assert content["manageConsent"]["current"] == case[2]
 
 
 def test_the_question_is_the_services_own() -> None:
-    for occasion, name in ((("ask_once", True, "unknown"), "once"), (("ask_always", False, "unknown"), "always")):
-        action = envelope(*occasion)["requiredAction"]
+    for case, name in ((("ask_once", True, "unknown"), "once"), (("ask_always", False, "unknown"), "always")):
+        action = envelope(*case)["requiredAction"]
         assert action["question"] == contract.question(name, "Agent Feedback")
         assert action["submitDecision"]["bodySchema"] == {"decision": ["approved", "declined"]}
 
@@ -90,37 +90,37 @@ def test_the_service_and_the_sdk_make_the_same_contract() -> None:
 
 
 @pytest.fixture
-def asking(stack: Stack) -> Company:
+def company(stack: Stack) -> Company:
     """A company of the stack whose environment asks once."""
     product = str(stack.company.product_id)
-    made = stack.flask("environment", "create", "--product", product, "--name", "asking", "--mode", "ask_once")
-    key = stack.flask("key", "create", "--environment", made["environmentId"], "--kind", "product")["key"]
-    return Company(stack.company.workspace_id, stack.company.product_id, made["environmentId"], key, "")
+    content = stack.flask("environment", "create", "--product", product, "--name", "asking", "--mode", "ask_once")
+    key = stack.flask("key", "create", "--environment", content["environmentId"], "--kind", "product")["key"]
+    return Company(stack.company.workspace_id, stack.company.product_id, content["environmentId"], key, "")
 
 
 def state(feedback: AgentFeedback, customer: str) -> str:
-    return str(feedback.prepare().envelope(customer)["state"])
+    return str(feedback.start_interaction().envelope(customer)["state"])
 
 
-def test_a_cold_process_asks_and_soon_knows_what_was_decided_elsewhere(stack: Stack, asking: Company) -> None:
-    feedback = AgentFeedback(asking.product_key, endpoint=stack.url, mode="ask_once")
-    first = feedback.prepare().envelope("account_42")
+def test_a_cold_process_asks_and_soon_knows_what_was_decided_elsewhere(stack: Stack, company: Company) -> None:
+    feedback = AgentFeedback(company.product_key, endpoint=stack.url, mode="ask_once")
+    first = feedback.start_interaction().envelope("account_42")
     assert first["state"] == "consent_required"
     decide(stack, first, "approved")
     wait_until(lambda: state(feedback, "account_42") == "feedback_ready", 10)
-    cold = AgentFeedback(asking.product_key, endpoint=stack.url, mode="ask_once")
+    cold = AgentFeedback(company.product_key, endpoint=stack.url, mode="ask_once")
     assert state(cold, "account_42") == "consent_required"
     wait_until(lambda: state(cold, "account_42") == "feedback_ready", 10)
     assert state(cold, "account_43") == "consent_required"
 
 
-def test_a_choice_can_be_changed_through_the_newest_envelope(stack: Stack, asking: Company) -> None:
-    feedback = AgentFeedback(asking.product_key, endpoint=stack.url, mode="ask_once", consent_cache_ttl=0.2)
-    decide(stack, feedback.prepare().envelope("account_7"), "approved")
+def test_a_choice_can_be_changed_through_the_newest_envelope(stack: Stack, company: Company) -> None:
+    feedback = AgentFeedback(company.product_key, endpoint=stack.url, mode="ask_once", consent_cache_ttl=0.2)
+    decide(stack, feedback.start_interaction().envelope("account_7"), "approved")
     wait_until(lambda: state(feedback, "account_7") == "feedback_ready", 10)
-    manage = feedback.prepare().envelope("account_7")["manageConsent"]
-    decided = post(stack, manage, {"decision": "declined"})
-    assert (decided["state"], decided["changed"]) == ("declined", True)
+    manage = feedback.start_interaction().envelope("account_7")["manageConsent"]
+    answer = post(stack, manage, {"decision": "declined"})
+    assert (answer["state"], answer["changed"]) == ("declined", True)
     wait_until(lambda: state(feedback, "account_7") == "feedback_disabled", 10)
 
 
@@ -133,12 +133,12 @@ def test_an_unreachable_service_changes_no_response() -> None:
 def test_no_reference_of_a_customer_is_in_an_envelope() -> None:
     key = "af_live_" + "0" * 32 + "_" + "k" * 43
     feedback = AgentFeedback(key, endpoint="http://127.0.0.1:9", mode="ask_once")
-    assert "account_42" not in json.dumps(feedback.prepare().envelope("account_42"))
+    assert "account_42" not in json.dumps(feedback.start_interaction().envelope("account_42"))
     assert consent_subject(feedback.options.api_key.scope, "account_42").startswith("afsub1_")
 
 
-def decide(stack: Stack, made: dict[str, Any], decision: str) -> None:
-    assert post(stack, made["requiredAction"]["submitDecision"], {"decision": decision})["changed"]
+def decide(stack: Stack, content: dict[str, Any], decision: str) -> None:
+    assert post(stack, content["requiredAction"]["submitDecision"], {"decision": decision})["changed"]
 
 
 def post(stack: Stack, action: dict[str, Any], body: dict[str, str]) -> Any:

@@ -7,11 +7,12 @@ from typing import Any
 
 import pytest
 import requests
-from agent_feedback import agent_calls
-from agent_feedback.agent import ContextQuestion, Envelope, FeedbackRefused, from_response
+from agent_feedback import agent_http
+from agent_feedback.agent import ContextAction, Received, from_response
+from agent_feedback.errors import ServiceUnavailable
 
 from tests.sdk.endpoint import Endpoint, Reply
-from tests.sdk.shop import HANDLE, AskingClient, asking, question, replying, serving_app
+from tests.sdk.shop import HANDLE, CompanyClient, context_action, json_reply, make_asking_app, serving_app
 from tests.sdk.site import JSON
 
 PRICE = {"key": "shopping.priority", "value": "price", "provenance": "agent_reports_user_statement"}
@@ -20,46 +21,46 @@ PAGE = b"<html><head><script id='agent-service-context-2'>{}</script></head><bod
 
 @pytest.fixture(autouse=True)
 def quick_retry(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(agent_calls, "RETRY_PAUSE_S", 0.01)
+    monkeypatch.setattr(agent_http, "RETRY_DELAY_S", 0.01)
 
 
 @pytest.fixture(params=["json", "html"])
 def shop_url(endpoint: Endpoint, request: pytest.FixtureRequest) -> Iterator[str]:
     """A product on an origin of its own, which asks with each response."""
-    endpoint.usual = replying(question(endpoint.url))
-    feedback = AskingClient(endpoint.url)
+    endpoint.usual = json_reply(context_action(endpoint.url))
+    feedback = CompanyClient(endpoint.url)
     page = {"body": PAGE, "headers": [("Content-Type", "text/html")]} if request.param == "html" else {}
-    with serving_app(feedback.wsgi(asking(feedback, **page))) as url:
+    with serving_app(feedback.wsgi(make_asking_app(feedback, **page))) as url:
         yield url
 
 
-def visit(url: str) -> Envelope:
-    found = from_response(requests.get(f"{url}/products", timeout=10), allowed_origins=[])
-    assert found
-    return found
+def visit(url: str) -> Received:
+    received = from_response(requests.get(f"{url}/products", timeout=10), allowed_origins=[])
+    assert received
+    return received
 
 
-def asked(url: str = "https://shop.example.com/products", **changes: Any) -> Envelope:
+def receive(url: str = "https://shop.example.com/products", **changes: Any) -> Received:
     """Return a question as the product's response has it."""
-    content = question("", **changes)
+    content = context_action("", **changes)
     for name, path in (("submit", "answers"), ("consent", "consent")):
         if content[name]:
             content[name].setdefault("url", "")
             content[name]["url"] = f"/_service/v1/enrichment/{path}"
-    found = from_response({"_service": {"customerContext": content}}, allowed_origins=[], url=url)
-    assert found
-    return found
+    received = from_response({"_service": {"customerContext": content}}, allowed_origins=[], url=url)
+    assert received
+    return received
 
 
 def test_an_answer_goes_through_the_product_and_arrives(endpoint: Endpoint, shop_url: str) -> None:
-    found = visit(shop_url)
-    assert found.context
-    assert found.context.state == "answer_ready"
-    assert found.context.instruction.startswith("Please answer")
-    assert [entry["key"] for entry in found.context.catalog] == ["shopping.priority", "shop.size"]
-    endpoint.usual = replying({"accepted": True, "state": "answered"})
+    received = visit(shop_url)
+    assert received.context
+    assert received.context.state == "answer_ready"
+    assert received.context.instruction.startswith("Please answer")
+    assert [entry["key"] for entry in received.context.catalog] == ["shopping.priority", "shop.size"]
+    endpoint.usual = json_reply({"accepted": True, "state": "answered"})
     size = {"key": "shop.size", "value": "large", "provenance": "agent_inference", "confidence": 0.5, "remember": False}
-    assert found.answer([PRICE, size]) == {"accepted": True, "state": "answered"}
+    assert received.answer([PRICE, size]) == {"accepted": True, "state": "answered"}
     _, request = endpoint.received
     assert request.path == "/api/v2/enrichment/answers"
     assert request.headers["Authorization"] == f"Bearer {HANDLE}"
@@ -69,62 +70,63 @@ def test_an_answer_goes_through_the_product_and_arrives(endpoint: Endpoint, shop
 
 
 def test_what_is_not_known_can_be_told_too(endpoint: Endpoint, shop_url: str) -> None:
-    found = visit(shop_url)
-    endpoint.usual = replying({"accepted": True})
-    found.answer([], status="no_relevant_context")
+    received = visit(shop_url)
+    endpoint.usual = json_reply({"accepted": True})
+    received.answer([], status="no_relevant_context")
     assert endpoint.received[-1].content == {"status": "no_relevant_context", "items": []}
 
 
 def test_a_refusal_goes_through_the_product_and_ends_the_question(endpoint: Endpoint, shop_url: str) -> None:
-    found = visit(shop_url)
-    endpoint.usual = replying({"state": "declined", "changed": True, "stageInstruction": "Thank you.", "submit": None})
-    assert found.decline_context()["state"] == "declined"
+    received = visit(shop_url)
+    endpoint.usual = json_reply(
+        {"state": "declined", "changed": True, "stageInstruction": "Thank you.", "submit": None}
+    )
+    assert received.decline_context()["state"] == "declined"
     assert endpoint.received[-1].path == "/api/v2/enrichment/consent/decisions"
     assert endpoint.received[-1].content == {"decision": "declined"}
     with pytest.raises(ValueError, match="in the state declined"):
-        found.answer([PRICE])
+        received.answer([PRICE])
 
 
 def test_an_approval_brings_the_way_to_go_on(endpoint: Endpoint, shop_url: str) -> None:
-    endpoint.usual = replying(question(endpoint.url, "declined"))
-    found = visit(shop_url)
-    assert found.context
-    endpoint.usual = replying({"state": "answer_ready", "submit": question(endpoint.url)["submit"]})
-    found.context.decide("approved", remember=False)
+    endpoint.usual = json_reply(context_action(endpoint.url, "declined"))
+    received = visit(shop_url)
+    assert received.context
+    endpoint.usual = json_reply({"state": "answer_ready", "submit": context_action(endpoint.url)["submit"]})
+    received.context.decide("approved", remember=False)
     assert endpoint.received[-1].content == {"decision": "approved", "remember": False}
-    endpoint.usual = replying({"accepted": True})
-    assert found.answer([PRICE])["accepted"]
+    endpoint.usual = json_reply({"accepted": True})
+    assert received.answer([PRICE])["accepted"]
 
 
 def test_the_immediate_repetition_names_its_interaction(endpoint: Endpoint, shop_url: str) -> None:
-    found = visit(shop_url)
-    assert list(found.retry_headers) == ["Service-Context-Interaction"]
-    again = requests.get(f"{shop_url}/products", headers=found.retry_headers, timeout=10)
-    assert b"customerContext" not in again.content
+    received = visit(shop_url)
+    assert list(received.retry_headers) == ["Service-Context-Interaction"]
+    retry = requests.get(f"{shop_url}/products", headers=received.retry_headers, timeout=10)
+    assert b"customerContext" not in retry.content
     assert len(endpoint.received) == 1
 
 
 def test_a_question_and_the_envelope_are_read_from_one_response(endpoint: Endpoint) -> None:
-    endpoint.usual = replying(question(endpoint.url))
+    endpoint.usual = json_reply(context_action(endpoint.url))
     for mode, state in (("never_ask", "feedback_ready"), ("off", "not_requested")):
-        feedback = AskingClient(endpoint.url, mode=mode)
-        with serving_app(feedback.wsgi(asking(feedback))) as url:
-            found = visit(url)
-            assert (found.state, found.context is not None) == (state, True)
+        feedback = CompanyClient(endpoint.url, mode=mode)
+        with serving_app(feedback.wsgi(make_asking_app(feedback))) as url:
+            received = visit(url)
+            assert (received.state, received.context is not None) == (state, True)
     with pytest.raises(ValueError, match="in the state not_requested"):
-        found.submit_outcome("success", "It worked as it should.")
+        received.submit_outcome("success", "It worked as it should.")
 
 
 def test_the_service_that_is_away_is_tried_once_more_and_told_of(endpoint: Endpoint, shop_url: str) -> None:
-    found = visit(shop_url)
+    received = visit(shop_url)
     endpoint.usual = Reply(503)
-    with pytest.raises(FeedbackRefused, match="status 503: The service cannot be reached") as refused:
-        found.answer([PRICE])
-    assert refused.value.body["retryable"]
+    with pytest.raises(ServiceUnavailable, match="answered with status 503 twice"):
+        received.answer([PRICE])
 
 
 @pytest.mark.parametrize(
-    ("items", "status", "said"),
+    ("items", "status", "message"),
     [
         ([PRICE], "declined", "items are needed for"),
         ([], "answered", "items are needed for"),
@@ -143,27 +145,27 @@ def test_the_service_that_is_away_is_tried_once_more_and_told_of(endpoint: Endpo
         ([{**PRICE, "confidence": "high"}], "answered", "confidence is a number from 0 to 1"),
     ],
 )
-def test_what_the_question_does_not_allow_is_not_sent(items: Any, status: str, said: str) -> None:
-    with pytest.raises(ValueError, match=said):
-        asked().answer(items, status)
+def test_what_the_question_does_not_allow_is_not_sent(items: Any, status: str, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        receive().answer(items, status)
 
 
 @pytest.mark.parametrize("schema", [None, {}, {"catalog": 1}, {"catalog": [], "status": 1, "items": {}}])
 def test_a_question_that_cannot_be_read_is_not_answered(schema: Any) -> None:
     submit = {"url": "", "authorization": "Bearer x", "bodySchema": schema}
-    with pytest.raises(ValueError, match=r"does not say what it takes|key must be one of"):
-        asked(submit=submit).answer([PRICE])
+    with pytest.raises(ValueError, match=r"does not publish its bounds|key must be one of"):
+        receive(submit=submit).answer([PRICE])
 
 
 def test_a_decision_needs_its_action_and_its_words() -> None:
     with pytest.raises(ValueError, match="nothing is to be decided"):
-        asked(consent=None).decline_context()
-    found = asked().context
-    assert found
+        receive(consent=None).decline_context()
+    received = receive().context
+    assert received
     with pytest.raises(ValueError, match="decision must be one of approved, declined"):
-        found.decide("perhaps")
-    with pytest.raises(ValueError, match="does not say what it takes"):
-        asked(consent={"url": ""}).decline_context()
+        received.decide("perhaps")
+    with pytest.raises(ValueError, match="does not publish its bounds"):
+        receive(consent={"url": ""}).decline_context()
 
 
 @pytest.mark.parametrize(
@@ -179,10 +181,10 @@ def test_a_decision_needs_its_action_and_its_words() -> None:
     ],
 )
 def test_an_answer_goes_to_the_products_own_safe_origin_only(response_url: str, url: str) -> None:
-    content = question("")
+    content = context_action("")
     content["submit"]["url"] = url
     with pytest.raises(ValueError, match="is not the product's own origin"):
-        ContextQuestion(content, response_url).answer([PRICE])
+        ContextAction(content, response_url).answer([PRICE])
 
 
 @pytest.mark.parametrize(
@@ -203,21 +205,21 @@ def test_what_is_no_question_is_none(response: Any) -> None:
 
 
 def test_without_a_question_nothing_is_answered(endpoint: Endpoint) -> None:
-    feedback = AskingClient(endpoint.url)
-    with serving_app(feedback.wsgi(asking(feedback, b"{}", [JSON, ("Cache-Control", "private")]))) as url:
-        endpoint.usual = replying({})
-        found = visit(url)
-    assert (found.context, found.retry_headers) == (None, {})
-    with pytest.raises(ValueError, match="asks nothing about the customer"):
-        found.answer([PRICE])
+    feedback = CompanyClient(endpoint.url)
+    with serving_app(feedback.wsgi(make_asking_app(feedback, b"{}", [JSON, ("Cache-Control", "private")]))) as url:
+        endpoint.usual = json_reply({})
+        received = visit(url)
+    assert (received.context, received.retry_headers) == (None, {})
+    with pytest.raises(ValueError, match="has no context action"):
+        received.answer([PRICE])
 
 
 def test_the_question_is_plain_json_for_an_agent_without_this_package(endpoint: Endpoint) -> None:
-    endpoint.usual = replying(question(endpoint.url))
-    feedback = AskingClient(endpoint.url)
-    with serving_app(feedback.wsgi(asking(feedback))) as url:
+    endpoint.usual = json_reply(context_action(endpoint.url))
+    feedback = CompanyClient(endpoint.url)
+    with serving_app(feedback.wsgi(make_asking_app(feedback))) as url:
         action = requests.get(f"{url}/products", timeout=10).json()["_service"]["customerContext"]["submit"]
-        endpoint.usual = replying({"accepted": True})
+        endpoint.usual = json_reply({"accepted": True})
         answer = requests.post(
             url + action["url"],
             data=json.dumps({"status": "answered", "items": [{**PRICE, "type": "preference"}]}),

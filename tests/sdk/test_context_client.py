@@ -9,18 +9,18 @@ from typing import Any
 
 import pytest
 from agent_feedback import (
-    BadOption,
     Context,
     ContextItem,
-    ContextRefused,
-    ContextUnavailable,
     CustomerContext,
-    Evidence,
+    InvalidOption,
+    Observation,
+    ServiceRefused,
+    ServiceUnavailable,
 )
-from agent_feedback.company_key import CompanyKey
+from agent_feedback.keys import CompanyKey
 
 from tests.sdk.endpoint import COMPANY_KEY, KEY, Endpoint
-from tests.sdk.shop import AskingClient, question, replying
+from tests.sdk.shop import CompanyClient, context_action, json_reply
 from tests.sdk.site import Client
 
 INTERACTION = "018f1f2e-7b4a-4c12-9c8d-123456789abc"
@@ -49,23 +49,23 @@ RETRIEVAL = {
 
 @pytest.fixture
 def context(endpoint: Endpoint) -> Iterator[CustomerContext]:
-    made = CustomerContext(COMPANY_KEY, endpoint=endpoint.url, timeout=10)
-    yield made
-    made.close()
+    client = CustomerContext(COMPANY_KEY, endpoint=endpoint.url, timeout=10)
+    yield client
+    client.close()
 
 
 def test_an_enrichment_request_has_the_members_of_the_contract(endpoint: Endpoint, context: CustomerContext) -> None:
-    endpoint.usual = replying(question(endpoint.url))
-    found = context.request_enrichment(
+    endpoint.usual = json_reply(context_action(endpoint.url))
+    result = context.request_enrichment(
         **{**WANTED, "purpose": "targeted_advertising"},
         remember=True,
         user_ref="user_1",
         account_ref="account_1",
         anonymous_ref="visitor_1",
         field_keys=("shopping.priority",),
-        evidence=Evidence(200, 1.5, "s", "an-agent/1", {"method": "GET"}),
+        observation=Observation(200, 1.5, "s", "an-agent/1", {"method": "GET"}),
     )
-    assert found == question(endpoint.url)
+    assert result == context_action(endpoint.url)
     (request,) = endpoint.received
     assert (request.method, request.path) == ("POST", "/api/v2/enrichment/requests")
     assert request.headers["Authorization"] == f"Bearer {COMPANY_KEY}"
@@ -88,15 +88,15 @@ def test_an_enrichment_request_has_the_members_of_the_contract(endpoint: Endpoin
 
 
 def test_what_is_not_known_is_left_out(endpoint: Endpoint, context: CustomerContext) -> None:
-    endpoint.usual = replying(question(endpoint.url))
+    endpoint.usual = json_reply(context_action(endpoint.url))
     context.request_enrichment(**WANTED)
     assert endpoint.received[0].content.keys() == {"interactionId", "operation", "surface", "purpose", "remember"}
 
 
 def test_a_context_is_typed_and_offers_only_what_may_be_used(endpoint: Endpoint, context: CustomerContext) -> None:
-    endpoint.usual = replying(RETRIEVAL)
-    found = context.context(purpose="p", user_ref="user_1", interaction_id=INTERACTION)
-    assert found.items[0] == ContextItem(
+    endpoint.usual = json_reply(RETRIEVAL)
+    result = context.context(purpose="p", user_ref="user_1", interaction_id=INTERACTION)
+    assert result.items[0] == ContextItem(
         "s1",
         "shopping.priority",
         "preference",
@@ -108,18 +108,18 @@ def test_a_context_is_typed_and_offers_only_what_may_be_used(endpoint: Endpoint,
         True,
         "2030-01-01T00:00:00Z",
     )
-    assert (found.retrieval_id, found.identity_level, found.context_version) == ("r1", "verified", "ctx1_x")
-    assert found
-    assert found.signal_ids == ["s1", "s2"]
-    assert found.value("shopping.priority") == "price"
+    assert (result.retrieval_id, result.identity_level, result.context_version) == ("r1", "verified", "ctx1_x")
+    assert result
+    assert result.signal_ids == ["s1", "s2"]
+    assert result.value("shopping.priority") == "price"
     # The agent only inferred it.
-    assert found.value("shop.size") is None
-    assert found.value("unknown.key") is None
+    assert result.value("shop.size") is None
+    assert result.value("unknown.key") is None
     assert endpoint.received[0].content == {"purpose": "p", "userRef": "user_1", "interactionId": INTERACTION}
 
 
 def test_an_interaction_is_enough_where_nobody_is_named(endpoint: Endpoint, context: CustomerContext) -> None:
-    endpoint.usual = replying({**RETRIEVAL, "items": []})
+    endpoint.usual = json_reply({**RETRIEVAL, "items": []})
     assert not context.context(purpose="p", interaction_id=INTERACTION)
     assert endpoint.received[0].content == {"purpose": "p", "interactionId": INTERACTION}
 
@@ -130,7 +130,7 @@ def test_nobody_is_not_asked_about(endpoint: Endpoint, context: CustomerContext)
 
 
 def test_a_decision_and_its_outcome_are_recorded(endpoint: Endpoint, context: CustomerContext) -> None:
-    endpoint.replies = [replying({"decision": {"id": "d1"}}), replying({"outcome": {"id": "o1"}})]
+    endpoint.replies = [json_reply({"decision": {"id": "d1"}}), json_reply({"outcome": {"id": "o1"}})]
     decision = context.record_decision(
         external_decision_id="e1", context_retrieval_id="r1", signal_ids=("s1",), variant="by_price"
     )
@@ -150,10 +150,10 @@ def test_a_decision_and_its_outcome_are_recorded(endpoint: Endpoint, context: Cu
 
 
 def test_without_a_retrieval_or_a_decision_nothing_is_recorded(endpoint: Endpoint, context: CustomerContext) -> None:
-    known = Context()
+    empty = Context()
     assert (
         context.record_decision(
-            external_decision_id="e1", context_retrieval_id=known.retrieval_id, signal_ids=known.signal_ids
+            external_decision_id="e1", context_retrieval_id=empty.retrieval_id, signal_ids=empty.signal_ids
         )
         is None
     )
@@ -162,7 +162,7 @@ def test_without_a_retrieval_or_a_decision_nothing_is_recorded(endpoint: Endpoin
 
 
 def test_questions_are_put_listed_and_deleted(endpoint: Endpoint, context: CustomerContext) -> None:
-    endpoint.usual = replying({"key": "shop.size"})
+    endpoint.usual = json_reply({"key": "shop.size"})
     fields = context.fields
     fields.put("shop.size", label="The size", type="customer_size", allowed_values=["small", "large"], enabled=False)
     assert fields.list() == {"key": "shop.size"}
@@ -180,27 +180,27 @@ def test_questions_are_put_listed_and_deleted(endpoint: Endpoint, context: Custo
 
 
 def test_calls_share_a_connection(endpoint: Endpoint, context: CustomerContext) -> None:
-    endpoint.usual = replying(RETRIEVAL)
+    endpoint.usual = json_reply(RETRIEVAL)
     for _ in range(5):
         context.context(purpose="p", user_ref="u")
     assert (len(endpoint.received), endpoint.connections) == (5, 1)
 
 
 def test_threads_get_each_their_own_answer(endpoint: Endpoint, context: CustomerContext) -> None:
-    endpoint.usual = replying(RETRIEVAL)
-    found: list[Context] = []
+    endpoint.usual = json_reply(RETRIEVAL)
+    result: list[Context] = []
     threads = [
-        threading.Thread(target=lambda: found.append(context.context(purpose="p", user_ref="u"))) for _ in range(20)
+        threading.Thread(target=lambda: result.append(context.context(purpose="p", user_ref="u"))) for _ in range(20)
     ]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert [one.retrieval_id for one in found] == ["r1"] * 20
+    assert [retrieval.retrieval_id for retrieval in result] == ["r1"] * 20
 
 
 def test_a_fork_opens_connections_of_its_own(endpoint: Endpoint, context: CustomerContext) -> None:
-    endpoint.usual = replying(RETRIEVAL)
+    endpoint.usual = json_reply(RETRIEVAL)
     context.context(purpose="p", user_ref="parent")
     child = os.fork()
     if not child:
@@ -222,19 +222,19 @@ def test_a_malformed_key_is_refused_without_being_shown(key: Any) -> None:
         lambda: CustomerContext(key, endpoint="https://feedback.example.com"),
         lambda: Client(company_key=key),
     ):
-        with pytest.raises(BadOption, match=r"^company_key \(or AGENT_FEEDBACK_COMPANY_KEY\)") as refused:
+        with pytest.raises(InvalidOption, match=r"^company_key \(or AGENT_FEEDBACK_COMPANY_KEY\)") as error:
             make()
-        assert "conformance" not in str(refused.value)
-        assert refused.value.__cause__ is None
+        assert "conformance" not in str(error.value)
+        assert error.value.__cause__ is None
 
 
 def test_the_environment_gives_the_key(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AGENT_FEEDBACK_COMPANY_KEY", f" {COMPANY_KEY}\n")
-    found = Client().options.company_key
-    assert found
-    assert found.reveal() == COMPANY_KEY
+    result = Client().options.company_key
+    assert result
+    assert result.reveal() == COMPANY_KEY
     monkeypatch.setenv("AGENT_FEEDBACK_COMPANY_KEY", "nonsense")
-    with pytest.raises(BadOption, match="company_key"):
+    with pytest.raises(InvalidOption, match="company_key"):
         Client()
 
 
@@ -243,15 +243,15 @@ def test_a_product_key_may_have_the_right_of_a_company_key() -> None:
 
 
 def test_a_client_by_itself_needs_a_key() -> None:
-    with pytest.raises(BadOption, match="company_key"):
+    with pytest.raises(InvalidOption, match="company_key"):
         CustomerContext(endpoint="https://feedback.example.com")
 
 
 def test_a_key_does_not_show_itself() -> None:
     key = CompanyKey(COMPANY_KEY)
-    for shown in (repr(key), str(key), f"{key}", repr([key]), repr(Client(company_key=COMPANY_KEY).options)):
-        assert "secret" not in shown
-        assert "af_company_0123456789abcdef0123456789abcdef_…" in shown
+    for text in (repr(key), str(key), f"{key}", repr([key]), repr(Client(company_key=COMPANY_KEY).options)):
+        assert "secret" not in text
+        assert "af_company_0123456789abcdef0123456789abcdef_…" in text
 
 
 def test_a_product_without_a_company_key_goes_on_without_context(caplog: pytest.LogCaptureFixture) -> None:
@@ -266,19 +266,19 @@ def test_the_kill_switch_ends_every_call(
     endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setenv("AGENT_FEEDBACK_ENABLED", "false")
-    for context in (AskingClient(endpoint.url).customer_context, CustomerContext(COMPANY_KEY, endpoint=endpoint.url)):
+    for context in (CompanyClient(endpoint.url).customer_context, CustomerContext(COMPANY_KEY, endpoint=endpoint.url)):
         assert context.context(purpose="p", user_ref="u") == Context()
         assert context.fields.list() is None
-        with pytest.raises(ContextUnavailable, match="AGENT_FEEDBACK_ENABLED"):
+        with pytest.raises(ServiceUnavailable, match="AGENT_FEEDBACK_ENABLED"):
             context.context(purpose="p", user_ref="u", raise_errors=True)
     assert (endpoint.received, caplog.records) == ([], [])
 
 
 def test_a_conflict_can_be_told_from_an_outage(endpoint: Endpoint, context: CustomerContext) -> None:
-    endpoint.usual = replying({"error": "This decision was recorded otherwise.", "code": "conflict"}, 409)
-    wanted: dict[str, Any] = {"external_decision_id": "e", "context_retrieval_id": "r", "signal_ids": []}
-    assert context.record_decision(**wanted) is None
-    with pytest.raises(ContextRefused) as refused:
-        context.record_decision(**wanted, raise_errors=True)
-    assert (refused.value.status, refused.value.code) == (409, "conflict")
+    endpoint.usual = json_reply({"error": "This decision was recorded otherwise.", "code": "conflict"}, 409)
+    arguments: dict[str, Any] = {"external_decision_id": "e", "context_retrieval_id": "r", "signal_ids": []}
+    assert context.record_decision(**arguments) is None
+    with pytest.raises(ServiceRefused) as error:
+        context.record_decision(**arguments, raise_errors=True)
+    assert (error.value.status, error.value.code) == (409, "conflict")
     assert json.loads(endpoint.received[0].body) == json.loads(endpoint.received[1].body)

@@ -10,10 +10,10 @@ from contextlib import contextmanager
 from typing import Any
 
 import pytest
-from agent_feedback import Context, ContextRefused, ContextUnavailable, CustomerContext, bounded, context_calls
+from agent_feedback import Context, CustomerContext, ServiceRefused, ServiceUnavailable, http
 
 from tests.sdk.endpoint import COMPANY_KEY, HANG_UP, Endpoint, Reply, closed_port, serving
-from tests.sdk.shop import replying
+from tests.sdk.shop import json_reply
 
 GENEROUS_S = 5.0
 """For a machine that is busy; without a time-out these servers would keep a caller longer."""
@@ -23,14 +23,14 @@ CONFUSED = {
     "no JSON": Reply(200, b"<html>"),
     "no UTF-8": Reply(200, b'{"retrievalId": "\xff"}'),
     "no object": Reply(200, b"[]"),
-    "nothing in it": replying({}),
-    "items that are none": replying({"retrievalId": "r", "items": {"a": 1}}),
-    "an item of nothing": replying({"retrievalId": "r", "items": [{}]}),
+    "nothing in it": json_reply({}),
+    "items that are none": json_reply({"retrievalId": "r", "items": {"a": 1}}),
+    "an item of nothing": json_reply({"retrievalId": "r", "items": [{}]}),
     "deep": Reply(200, b'{"a":' * 100_000),
-    "endless": Reply(200, b" " * (context_calls.LONGEST_ANSWER + 1)),
+    "endless": Reply(200, b" " * (http.MAX_RESPONSE_BYTES + 1)),
     "redirect": Reply(307, b"{}", (("Location", "/elsewhere"),)),
     "created": Reply(201, json.dumps(RETRIEVAL).encode()),
-    "5xx": replying({"error": "Oops.", "code": "internal"}, 500),
+    "5xx": json_reply({"error": "Oops.", "code": "internal"}, 500),
     "hang up": Reply(HANG_UP),
 }
 
@@ -68,7 +68,7 @@ def test_a_confused_answer_is_no_context_and_one_warning(confused: Endpoint, cap
 def test_a_confused_answer_is_raised_if_asked_for(confused: Endpoint, caplog: pytest.LogCaptureFixture) -> None:
     context = client(confused.url)
     for _ in range(2):
-        with pytest.raises((ContextUnavailable, ContextRefused)) as raised:
+        with pytest.raises((ServiceUnavailable, ServiceRefused)) as raised:
             ask(context, raise_errors=True)
         assert "a_secret_reference" not in str(raised.value)
     assert caplog.records == []
@@ -76,34 +76,34 @@ def test_a_confused_answer_is_raised_if_asked_for(confused: Endpoint, caplog: py
 
 @pytest.mark.parametrize("kind", ["gate", "drip", "silent"])
 def test_a_slow_service_costs_no_more_than_the_time_out(kind: str) -> None:
-    began = time.monotonic()
+    started_at = time.monotonic()
     if kind == "silent":
-        with silent_listener() as url, pytest.raises(ContextUnavailable, match="TimeoutError"):
+        with silent_listener() as url, pytest.raises(ServiceUnavailable, match="TimeoutError"):
             ask(client(url, timeout=0.25), raise_errors=True)
     else:
-        slow = replying(RETRIEVAL)._replace(drip_s=0.1 if kind == "drip" else 0)
+        slow = json_reply(RETRIEVAL)._replace(drip_s=0.1 if kind == "drip" else 0)
         with serving(Endpoint(usual=slow)) as endpoint:
             if kind == "gate":
                 endpoint.gate.clear()
-            with pytest.raises(ContextUnavailable, match="TimeoutError"):
+            with pytest.raises(ServiceUnavailable, match="TimeoutError"):
                 ask(client(endpoint.url, timeout=0.25), raise_errors=True)
-            assert time.monotonic() - began < GENEROUS_S
+            assert time.monotonic() - started_at < GENEROUS_S
             endpoint.gate.set()
 
 
 def test_a_name_that_is_not_resolved_costs_no_more_than_the_time_out(monkeypatch: pytest.MonkeyPatch) -> None:
     # The resolver belongs to the operating system: no server of ours can make it slow.
     resolved = threading.Event()
-    monkeypatch.setattr(socket, "getaddrinfo", lambda *arguments, **named: resolved.wait(60))
-    with pytest.raises(ContextUnavailable, match="TimeoutError"):
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *arguments, **options: resolved.wait(60))
+    with pytest.raises(ServiceUnavailable, match="TimeoutError"):
         ask(client("https://feedback.example.com", timeout=0.1), raise_errors=True)
     resolved.set()
 
 
 def test_the_usual_time_out_is_a_quarter_of_a_second() -> None:
-    assert client("https://feedback.example.com")._calls._access.timeout == 10
-    made = CustomerContext(COMPANY_KEY, endpoint="https://feedback.example.com")
-    assert made._calls._access.timeout == 0.25
+    assert client("https://feedback.example.com")._client._access.timeout == 10
+    context = CustomerContext(COMPANY_KEY, endpoint="https://feedback.example.com")
+    assert context._client._access.timeout == 0.25
 
 
 def test_a_service_that_failed_is_not_asked_again_for_a_while(
@@ -114,18 +114,18 @@ def test_a_service_that_failed_is_not_asked_again_for_a_while(
     for _ in range(10):
         assert ask(context) == Context()
     assert len(endpoint.received) == 1
-    monkeypatch.setattr(context._calls._pause, "_until", time.monotonic() - 1)
+    monkeypatch.setattr(context._client._breaker, "_open_until", time.monotonic() - 1)
     for _ in range(10):
         assert ask(context) == Context()
     # One found out for all.
     assert len(endpoint.received) == 2
-    endpoint.usual = replying({**RETRIEVAL, "items": []})
-    monkeypatch.setattr(context._calls._pause, "_until", time.monotonic() - 1)
+    endpoint.usual = json_reply({**RETRIEVAL, "items": []})
+    monkeypatch.setattr(context._client._breaker, "_open_until", time.monotonic() - 1)
     assert [ask(context).retrieval_id for _ in range(5)] == ["r1"] * 5
 
 
 def test_who_wants_to_know_is_never_put_off(endpoint: Endpoint) -> None:
-    endpoint.replies, endpoint.usual = [Reply(503)], replying(RETRIEVAL)
+    endpoint.replies, endpoint.usual = [Reply(503)], json_reply(RETRIEVAL)
     context = client(endpoint.url)
     assert ask(context).retrieval_id is None
     assert ask(context, raise_errors=True).retrieval_id == "r1"
@@ -135,7 +135,7 @@ def test_who_wants_to_know_is_never_put_off(endpoint: Endpoint) -> None:
 
 @pytest.mark.parametrize("status", [400, 404, 409, 422])
 def test_a_refusal_of_one_call_is_no_outage(endpoint: Endpoint, status: int) -> None:
-    endpoint.usual = replying({"error": "No.", "code": "no"}, status)
+    endpoint.usual = json_reply({"error": "No.", "code": "no"}, status)
     context = client(endpoint.url)
     ask(context)
     ask(context)
@@ -144,7 +144,7 @@ def test_a_refusal_of_one_call_is_no_outage(endpoint: Endpoint, status: int) -> 
 
 @pytest.mark.parametrize("status", [401, 429])
 def test_a_refusal_that_every_call_would_meet_is_one(endpoint: Endpoint, status: int) -> None:
-    endpoint.usual = replying({"error": "No.", "code": "no"}, status)
+    endpoint.usual = json_reply({"error": "No.", "code": "no"}, status)
     context = client(endpoint.url)
     ask(context)
     ask(context)
@@ -155,7 +155,7 @@ def test_a_mistake_of_the_programmer_is_told_once_with_the_services_words(
     endpoint: Endpoint, caplog: pytest.LogCaptureFixture
 ) -> None:
     problem = {"pointer": "/purpose", "code": "enum", "message": "One of these is needed.\nReally."}
-    endpoint.usual = replying({"error": "The body is refused.", "code": "invalid", "errors": [problem]}, 422)
+    endpoint.usual = json_reply({"error": "The body is refused.", "code": "invalid", "errors": [problem]}, 422)
     context = client(endpoint.url)
     for _ in range(3):
         ask(context)
@@ -186,7 +186,7 @@ def test_what_cannot_be_written_as_json_is_told_and_left(endpoint: Endpoint, cap
 
 
 def test_a_connection_that_the_service_closed_meanwhile_is_opened_again(endpoint: Endpoint) -> None:
-    endpoint.usual = replying(RETRIEVAL)
+    endpoint.usual = json_reply(RETRIEVAL)
     context = client(endpoint.url)
     ask(context)
     endpoint.replies = [Reply(HANG_UP)]
@@ -195,20 +195,20 @@ def test_a_connection_that_the_service_closed_meanwhile_is_opened_again(endpoint
 
 
 def test_a_service_that_is_not_there_is_no_context() -> None:
-    with pytest.raises(ContextUnavailable, match="ConnectionRefusedError"):
+    with pytest.raises(ServiceUnavailable, match="ConnectionRefusedError"):
         ask(client(f"http://127.0.0.1:{closed_port()}"), raise_errors=True)
 
 
 def test_a_server_that_does_not_speak_tls_is_no_context() -> None:
-    with silent_listener() as url, pytest.raises(ContextUnavailable):
+    with silent_listener() as url, pytest.raises(ServiceUnavailable):
         ask(client(url.replace("http:", "https:"), timeout=0.25), raise_errors=True)
 
 
 def test_no_more_than_some_connections_are_kept(endpoint: Endpoint) -> None:
-    endpoint.usual = replying(RETRIEVAL)
+    endpoint.usual = json_reply(RETRIEVAL)
     endpoint.gate.clear()
     context = client(endpoint.url)
-    threads = [threading.Thread(target=ask, args=(context,)) for _ in range(bounded.MOST_IDLE + 4)]
+    threads = [threading.Thread(target=ask, args=(context,)) for _ in range(http.MAX_IDLE_CONNECTIONS + 4)]
     for thread in threads:
         thread.start()
     while len(endpoint.received) < len(threads):
@@ -216,5 +216,5 @@ def test_no_more_than_some_connections_are_kept(endpoint: Endpoint) -> None:
     endpoint.gate.set()
     for thread in threads:
         thread.join()
-    assert context._calls._calls
-    assert len(context._calls._calls._idle) <= bounded.MOST_IDLE
+    assert context._client._http
+    assert len(context._client._http._idle) <= http.MAX_IDLE_CONNECTIONS

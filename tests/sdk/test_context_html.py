@@ -3,7 +3,7 @@
 from html.parser import HTMLParser
 
 import pytest
-from agent_feedback.markup import find_place, insert
+from agent_feedback.html_insert import find_insertion_point, insert_script
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -11,9 +11,9 @@ ID = "agent-service-context"
 ELEMENT = f'<script id="{ID}" type="application/json">{{"a":"\\u003c/script>"}}</script>'.encode()
 
 
-def extended(body: bytes) -> bytes | None:
-    place = find_place(body, ID)
-    return None if place is None else insert(body, place, ID, {"a": "</script>"})
+def insert_element(body: bytes) -> bytes | None:
+    offset = find_insertion_point(body, ID)
+    return None if offset is None else insert_script(body, offset, ID, {"a": "</script>"})
 
 
 @pytest.mark.parametrize(
@@ -55,7 +55,7 @@ def extended(body: bytes) -> bytes | None:
 )
 def test_the_place_is_before_the_end_of_the_head_or_else_of_the_body_or_at_the_end(marked: bytes) -> None:
     before, after = marked.split(b"|")
-    assert extended(before + after) == before + ELEMENT + after
+    assert insert_element(before + after) == before + ELEMENT + after
 
 
 @pytest.mark.parametrize(
@@ -80,7 +80,7 @@ def test_the_place_is_before_the_end_of_the_head_or_else_of_the_body_or_at_the_e
     ],
 )
 def test_without_a_sure_place_there_is_none(body: bytes) -> None:
-    assert extended(body) is None
+    assert insert_element(body) is None
 
 
 class Reader(HTMLParser):
@@ -102,14 +102,14 @@ _pieces = st.sampled_from([*_PIECES.split(" "), "</title>", "/>", "<a_href=x>", 
 
 @given(st.lists(_pieces, max_size=14).map(lambda pieces: "".join(pieces).replace("_", " ")))
 def test_whatever_the_markup_a_reader_sees_the_element_or_it_is_left_alone(text: str) -> None:
-    found = extended(text.encode())
-    if found is not None:
+    modified = insert_element(text.encode())
+    if modified is not None:
         reader = Reader()
-        reader.feed(found.decode())
+        reader.feed(modified.decode())
         reader.close()
         assert reader.seen == 1
 
 
 def test_a_large_page_of_brackets_is_read_once() -> None:
     for piece in (b"<", b"<a ", b"<!--", b"<p a='", b"<script>", b"</", b"<a id='"):
-        find_place(piece * 100_000, ID)
+        find_insertion_point(piece * 100_000, ID)

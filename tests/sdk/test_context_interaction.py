@@ -6,134 +6,137 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 import pytest
-from agent_feedback.asking import bound_interaction, is_bound
-from agent_feedback.company_key import CompanyKey
+from agent_feedback.context_interaction import is_signed_interaction_id, signed_interaction_id
+from agent_feedback.keys import CompanyKey
 
 from tests.sdk.endpoint import COMPANY_KEY, Endpoint
-from tests.sdk.shop import AskingClient, asking, question, replying, requests_of
-from tests.sdk.site import JSON, App, answering, fetch
+from tests.sdk.shop import CompanyClient, context_action, json_reply, make_asking_app, requests_of
+from tests.sdk.site import JSON, App, fetch, make_app
 from tests.sdk.test_conformance import VECTORS
 
 HEADER = "Service-Context-Interaction"
 
 
 @pytest.fixture
-def feedback(endpoint: Endpoint) -> AskingClient:
-    endpoint.usual = replying(question(endpoint.url))
-    return AskingClient(endpoint.url)
+def feedback(endpoint: Endpoint) -> CompanyClient:
+    endpoint.usual = json_reply(context_action(endpoint.url))
+    return CompanyClient(endpoint.url)
 
 
-def noting(feedback: AskingClient, noted: list[str | None], **wanted: Any) -> App:
+def recording_app(feedback: CompanyClient, interactions: list[str | None], **arguments: Any) -> App:
     """Return a product that notes the interaction it is told of, and asks."""
 
     def app(environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
-        noted.append(feedback.customer_context.interaction(environ))
-        assert environ.get("agent_feedback.context_interaction") == noted[-1]
-        return asking(feedback, **wanted)(environ, start_response)
+        interactions.append(feedback.customer_context.interaction(environ))
+        assert environ.get("agent_feedback.context_interaction") == interactions[-1]
+        return make_asking_app(feedback, **arguments)(environ, start_response)
 
     return feedback.wsgi(app)
 
 
-def test_the_repetition_is_recognised_and_not_asked_again(endpoint: Endpoint, feedback: AskingClient) -> None:
-    noted: list[str | None] = []
-    app = noting(feedback, noted)
+def test_the_repetition_is_recognised_and_not_asked_again(endpoint: Endpoint, feedback: CompanyClient) -> None:
+    interactions: list[str | None] = []
+    app = recording_app(feedback, interactions)
     (interaction,) = fetch(app, "/products/1").all(HEADER)
     # Another number is the same operation.
     again = fetch(app, "/products/2", HTTP_SERVICE_CONTEXT_INTERACTION=interaction.upper())
-    assert noted == [None, interaction]
+    assert interactions == [None, interaction]
     assert "_service" not in json.loads(again.body)
     assert not again.all(HEADER)
     assert len(requests_of(endpoint)) == 1
     # It is a new interaction all the same.
-    assert feedback.told[0]["interactionId"] == interaction != feedback.told[1]["interactionId"]
+    assert feedback.events[0]["interactionId"] == interaction != feedback.events[1]["interactionId"]
 
 
-def test_another_process_with_the_same_key_recognises_it_too(endpoint: Endpoint, feedback: AskingClient) -> None:
-    noted: list[str | None] = []
-    (interaction,) = fetch(noting(feedback, [])).all(HEADER)
-    fetch(noting(AskingClient(endpoint.url), noted), HTTP_SERVICE_CONTEXT_INTERACTION=interaction)
-    assert noted == [interaction]
+def test_another_process_with_the_same_key_recognises_it_too(endpoint: Endpoint, feedback: CompanyClient) -> None:
+    interactions: list[str | None] = []
+    (interaction,) = fetch(recording_app(feedback, [])).all(HEADER)
+    fetch(recording_app(CompanyClient(endpoint.url), interactions), HTTP_SERVICE_CONTEXT_INTERACTION=interaction)
+    assert interactions == [interaction]
 
 
 @pytest.mark.parametrize("other", [{"path": "/orders/other"}, {"REQUEST_METHOD": "POST"}, {"SCRIPT_NAME": "/mounted"}])
-def test_another_operation_does_not_get_it(feedback: AskingClient, other: dict[str, Any]) -> None:
-    noted: list[str | None] = []
-    app = noting(feedback, noted)
+def test_another_operation_does_not_get_it(feedback: CompanyClient, other: dict[str, Any]) -> None:
+    interactions: list[str | None] = []
+    app = recording_app(feedback, interactions)
     (interaction,) = fetch(app).all(HEADER)
-    seen = fetch(app, HTTP_SERVICE_CONTEXT_INTERACTION=interaction, **other)
-    assert noted == [None, None]
-    assert seen.all(HEADER)
+    response = fetch(app, HTTP_SERVICE_CONTEXT_INTERACTION=interaction, **other)
+    assert interactions == [None, None]
+    assert response.all(HEADER)
 
 
 @pytest.mark.parametrize(
-    "told",
+    "header",
     ["", "x", str(uuid.uuid4()), str(uuid.uuid1()), "{" + str(uuid.uuid4()) + "}", "0" * 5000, "\xe9" * 36, "a, b"],
 )
-def test_what_was_not_given_out_is_not_taken(feedback: AskingClient, told: str) -> None:
-    noted: list[str | None] = []
-    fetch(noting(feedback, noted), HTTP_SERVICE_CONTEXT_INTERACTION=told)
-    assert noted == [None]
+def test_what_was_not_given_out_is_not_taken(feedback: CompanyClient, header: str) -> None:
+    interactions: list[str | None] = []
+    fetch(recording_app(feedback, interactions), HTTP_SERVICE_CONTEXT_INTERACTION=header)
+    assert interactions == [None]
 
 
-def test_a_known_customer_is_asked_whatever_the_request_says(endpoint: Endpoint, feedback: AskingClient) -> None:
-    (interaction,) = fetch(noting(feedback, [])).all(HEADER)
-    seen = fetch(noting(feedback, [], user_ref="u"), HTTP_SERVICE_CONTEXT_INTERACTION=interaction)
-    assert "_service" in json.loads(seen.body)
-    assert not seen.all(HEADER)
+def test_a_known_customer_is_asked_whatever_the_request_says(endpoint: Endpoint, feedback: CompanyClient) -> None:
+    (interaction,) = fetch(recording_app(feedback, [])).all(HEADER)
+    response = fetch(recording_app(feedback, [], user_ref="u"), HTTP_SERVICE_CONTEXT_INTERACTION=interaction)
+    assert "_service" in json.loads(response.body)
+    assert not response.all(HEADER)
 
 
 def test_the_context_of_the_repetition_is_asked_for_by_its_interaction(
-    endpoint: Endpoint, feedback: AskingClient
+    endpoint: Endpoint, feedback: CompanyClient
 ) -> None:
     context = feedback.customer_context
 
     def app(environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
         context.context(purpose="product_personalization", interaction_id=context.interaction(environ))
-        return asking(feedback)(environ, start_response)
+        return make_asking_app(feedback)(environ, start_response)
 
     (interaction,) = fetch(feedback.wsgi(app)).all(HEADER)
-    endpoint.usual = replying({"retrievalId": "r", "items": []})
+    endpoint.usual = json_reply({"retrievalId": "r", "items": []})
     fetch(feedback.wsgi(app), HTTP_SERVICE_CONTEXT_INTERACTION=interaction)
     assert [request.path.rpartition("/")[2] for request in endpoint.received] == ["requests", "customer-context"]
     assert endpoint.received[1].content == {"purpose": "product_personalization", "interactionId": interaction}
 
 
-def test_a_response_that_asks_nothing_has_no_such_header(endpoint: Endpoint, feedback: AskingClient) -> None:
-    assert not fetch(feedback.wsgi(answering())).all(HEADER)
-    endpoint.usual = replying(question(endpoint.url, "no_relevant_context", submit=None, consent=None))
-    assert not fetch(feedback.wsgi(asking(feedback))).all(HEADER)
+def test_a_response_that_asks_nothing_has_no_such_header(endpoint: Endpoint, feedback: CompanyClient) -> None:
+    assert not fetch(feedback.wsgi(make_app())).all(HEADER)
+    endpoint.usual = json_reply(context_action(endpoint.url, "no_relevant_context", submit=None, consent=None))
+    assert not fetch(feedback.wsgi(make_asking_app(feedback))).all(HEADER)
 
 
 def test_interactions_are_random_uuids_of_version_4() -> None:
     key = CompanyKey(COMPANY_KEY)
-    made = {bound_interaction(key, "GET /products") for _ in range(1000)}
-    assert len(made) == 1000
-    assert {(uuid.UUID(one).version, uuid.UUID(one).variant) for one in made} == {(4, uuid.RFC_4122)}
-    assert all(is_bound(one, key, "GET /products") for one in made)
-    assert not any(is_bound(one, key, "GET /orders") for one in made)
+    ids = {signed_interaction_id(key, "GET /products") for _ in range(1000)}
+    assert len(ids) == 1000
+    assert {(uuid.UUID(text).version, uuid.UUID(text).variant) for text in ids} == {(4, uuid.RFC_4122)}
+    assert all(is_signed_interaction_id(text, key, "GET /products") for text in ids)
+    assert not any(is_signed_interaction_id(text, key, "GET /orders") for text in ids)
 
 
 @pytest.mark.parametrize("vector", VECTORS["contextInteractions"])
 def test_an_interaction_belongs_where_the_vector_says(vector: dict[str, Any]) -> None:
-    assert is_bound(vector["interactionId"], CompanyKey(vector["companyKey"]), vector["route"]) is vector["isBound"]
+    assert (
+        is_signed_interaction_id(vector["interactionId"], CompanyKey(vector["companyKey"]), vector["route"])
+        is vector["isBound"]
+    )
 
 
 @pytest.mark.parametrize("cache_mode", ["safe", "private"])
 @pytest.mark.parametrize("mode", ["off", "never_ask"])
 def test_the_answer_to_the_repetition_is_kept_out_of_caches(endpoint: Endpoint, mode: str, cache_mode: str) -> None:
-    endpoint.usual = replying(question(endpoint.url))
-    feedback = AskingClient(endpoint.url, mode=mode, cache_mode=cache_mode)
-    (interaction,) = fetch(feedback.wsgi(asking(feedback))).all(HEADER)
+    endpoint.usual = json_reply(context_action(endpoint.url))
+    feedback = CompanyClient(endpoint.url, mode=mode, cache_mode=cache_mode)
+    (interaction,) = fetch(feedback.wsgi(make_asking_app(feedback))).all(HEADER)
     for headers in (
         [JSON, ("Cache-Control", "public, max-age=60"), ("Expires", "x")],
         [("Content-Type", "text/plain")],
     ):
-        seen = fetch(feedback.wsgi(answering(headers=headers)), HTTP_SERVICE_CONTEXT_INTERACTION=interaction)
-        assert seen.all("Cache-Control") == ["private, no-store"]
-        assert not seen.all("Expires")
+        response = fetch(feedback.wsgi(make_app(headers=headers)), HTTP_SERVICE_CONTEXT_INTERACTION=interaction)
+        assert response.all("Cache-Control") == ["private, no-store"]
+        assert not response.all("Expires")
 
 
 def test_a_name_that_was_not_given_out_changes_no_policy_of_caches(endpoint: Endpoint) -> None:
-    app = answering(headers=[JSON, ("Cache-Control", "public, max-age=60")])
-    told = {"HTTP_SERVICE_CONTEXT_INTERACTION": str(uuid.uuid4())}
-    assert fetch(AskingClient(endpoint.url).wsgi(app), **told) == fetch(app, **told)
+    app = make_app(headers=[JSON, ("Cache-Control", "public, max-age=60")])
+    header = {"HTTP_SERVICE_CONTEXT_INTERACTION": str(uuid.uuid4())}
+    assert fetch(CompanyClient(endpoint.url).wsgi(app), **header) == fetch(app, **header)

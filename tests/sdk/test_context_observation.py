@@ -41,7 +41,7 @@ def test_an_empty_request_has_no_observation() -> None:
 
 
 @pytest.mark.parametrize(
-    ("address", "told"),
+    ("address", "expected"),
     [
         ("2001:db8::1", "2001:db8::1"),
         ("fe80::1%eth0", "fe80::1"),
@@ -54,12 +54,12 @@ def test_an_empty_request_has_no_observation() -> None:
         (7, None),
     ],
 )
-def test_an_address_is_one_or_is_left_out(address: Any, told: str | None) -> None:
-    assert observe({"REMOTE_ADDR": address}).get("clientIp") == told
+def test_an_address_is_one_or_is_left_out(address: Any, expected: str | None) -> None:
+    assert observe({"REMOTE_ADDR": address}).get("clientIp") == expected
 
 
 @pytest.mark.parametrize(
-    ("referrer", "told"),
+    ("referrer", "expected"),
     [
         ("http://a.example", "http://a.example"),
         ("https://[2001:DB8::1]:1/a", "https://[2001:db8::1]:1"),
@@ -74,8 +74,8 @@ def test_an_address_is_one_or_is_left_out(address: Any, told: str | None) -> Non
         ("android-app://com.example", None),
     ],
 )
-def test_of_a_referrer_only_the_origin_is_told(referrer: str, told: str | None) -> None:
-    assert observe({"HTTP_REFERER": referrer}).get("referrerOrigin") == told
+def test_of_a_referrer_only_the_origin_is_told(referrer: str, expected: str | None) -> None:
+    assert observe({"HTTP_REFERER": referrer}).get("referrerOrigin") == expected
 
 
 @pytest.mark.parametrize(

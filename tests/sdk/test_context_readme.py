@@ -11,7 +11,7 @@ import requests
 from agent_feedback.agent import from_response
 
 from tests.sdk.endpoint import COMPANY_KEY, KEY, Endpoint
-from tests.sdk.shop import question, replying, serving_app
+from tests.sdk.shop import context_action, json_reply, serving_app
 
 README = Path(agent_feedback.__file__).resolve().parents[2] / "README.md"
 ITEM = {"signalId": "s1", "key": "shopping.priority", "type": "preference", "value": "price", "summary": "Price."}
@@ -35,21 +35,21 @@ def example(endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch) -> dict[str, An
     exec(code[1], names)
     names["feedback"].telemetry.put = lambda event: None
     # A quarter of a second is for products; a busy machine that tests takes longer now and then.
-    calls = names["feedback"].customer_context._calls
-    calls._access = replace(calls._access, timeout=10)
+    client = names["feedback"].customer_context._client
+    client._access = replace(client._access, timeout=10)
     return names
 
 
 def test_the_ranking_changes_by_the_answer(endpoint: Endpoint, example: dict[str, Any]) -> None:
-    endpoint.replies = [replying(question(endpoint.url))]
+    endpoint.replies = [json_reply(context_action(endpoint.url))]
     with serving_app(example["app"]) as url:
         first = requests.get(f"{url}/shoes", timeout=10)
         assert [shoe["name"] for shoe in first.json()["shoes"]] == ["boots", "sneakers"]
-        found = from_response(first, allowed_origins=[endpoint.url])
-        assert found
-        endpoint.replies = [replying({"accepted": True}), replying({"retrievalId": "r1", "items": [KNOWN]})]
-        found.answer([{"key": "shopping.priority", "value": "price", "provenance": "agent_reports_user_statement"}])
-        second = requests.get(f"{url}/shoes", headers=found.retry_headers, timeout=10)
+        received = from_response(first, allowed_origins=[endpoint.url])
+        assert received
+        endpoint.replies = [json_reply({"accepted": True}), json_reply({"retrievalId": "r1", "items": [KNOWN]})]
+        received.answer([{"key": "shopping.priority", "value": "price", "provenance": "agent_reports_user_statement"}])
+        second = requests.get(f"{url}/shoes", headers=received.retry_headers, timeout=10)
         assert [shoe["name"] for shoe in second.json()["shoes"]] == ["sneakers", "boots"]
     assert [request.path for request in endpoint.received] == [
         "/api/v2/enrichment/requests",

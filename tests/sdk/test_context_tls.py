@@ -8,16 +8,16 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from agent_feedback import ContextUnavailable, CustomerContext
+from agent_feedback import CustomerContext, ServiceUnavailable
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
 from tests.sdk.endpoint import COMPANY_KEY, HANG_UP, Endpoint, Reply, serving
-from tests.sdk.shop import replying
+from tests.sdk.shop import json_reply
 
-RETRIEVAL = replying({"retrievalId": "r1", "items": []})
+RETRIEVAL = json_reply({"retrievalId": "r1", "items": []})
 
 
 @pytest.fixture(scope="module")
@@ -25,7 +25,7 @@ def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "127.0.0.1")])
     now = datetime.now(UTC)
-    made = (
+    certificate = (
         x509.CertificateBuilder(name, name, key.public_key(), x509.random_serial_number(), now, now + timedelta(days=1))
         .add_extension(x509.SubjectAlternativeName([x509.IPAddress(ipaddress.ip_address("127.0.0.1"))]), False)
         .add_extension(x509.BasicConstraints(ca=True, path_length=None), True)
@@ -35,7 +35,7 @@ def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
     private = key.private_bytes(
         serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
     )
-    path.write_bytes(private + made.public_bytes(serialization.Encoding.PEM))
+    path.write_bytes(private + certificate.public_bytes(serialization.Encoding.PEM))
     return path
 
 
@@ -44,8 +44,8 @@ def secure(certificate: Path) -> Iterator[Endpoint]:
     """A service behind TLS."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(certificate)
-    with serving(Endpoint(usual=RETRIEVAL), context) as running:
-        yield running
+    with serving(Endpoint(usual=RETRIEVAL), context) as service:
+        yield service
 
 
 @pytest.fixture
@@ -68,17 +68,17 @@ def test_calls_share_a_connection_and_open_another_when_it_was_closed(secure: En
 @pytest.mark.usefixtures("is_trusted")
 def test_a_slow_service_costs_no_more_than_the_time_out(secure: Endpoint) -> None:
     secure.usual = RETRIEVAL._replace(drip_s=0.1)
-    began = time.monotonic()
-    with pytest.raises(ContextUnavailable, match="TimeoutError"):
+    started_at = time.monotonic()
+    with pytest.raises(ServiceUnavailable, match="TimeoutError"):
         CustomerContext(COMPANY_KEY, endpoint=secure.url, timeout=0.5).context(
             purpose="p", user_ref="u", raise_errors=True
         )
     # All of it, byte by byte, would take longer.
-    assert time.monotonic() - began < 5
+    assert time.monotonic() - started_at < 5
 
 
 def test_a_service_that_nobody_vouches_for_gets_nothing(secure: Endpoint) -> None:
     context = CustomerContext(COMPANY_KEY, endpoint=secure.url, timeout=10)
-    with pytest.raises(ContextUnavailable, match="SSLCertVerificationError"):
+    with pytest.raises(ServiceUnavailable, match="SSLCertVerificationError"):
         context.context(purpose="p", user_ref="u", raise_errors=True)
     assert not secure.received

@@ -6,72 +6,72 @@ import time
 import pytest
 
 from tests.sdk.endpoint import HANG_UP, Endpoint, Reply, closed_port
-from tests.sdk.shop import AskingClient, asking, replying
-from tests.sdk.site import BODY, JSON, Watched, answering, fetch
+from tests.sdk.shop import CompanyClient, json_reply, make_asking_app
+from tests.sdk.site import BODY, JSON, CountingBody, fetch, make_app
 
 
 @pytest.mark.parametrize(
     "reply",
-    [Reply(HANG_UP), Reply(503), Reply(200, b"{"), Reply(302, b"{}", (("Location", "/x"),)), replying([])],
+    [Reply(HANG_UP), Reply(503), Reply(200, b"{"), Reply(302, b"{}", (("Location", "/x"),)), json_reply([])],
     ids=["hang up", "5xx", "no JSON", "redirect", "no object"],
 )
 @pytest.mark.parametrize("mode", ["off", "never_ask"])
 def test_when_the_service_fails_the_rest_goes_out_as_ever(endpoint: Endpoint, mode: str, reply: Reply) -> None:
     endpoint.usual = reply
-    feedback = AskingClient(endpoint.url, mode=mode)
-    for body in (BODY, Watched(BODY)):
+    feedback = CompanyClient(endpoint.url, mode=mode)
+    for body in (BODY, CountingBody(BODY)):
         headers = [JSON, ("ETag", '"1"'), *([] if body is BODY else [("Content-Length", str(len(BODY)))])]
-        seen = fetch(feedback.wsgi(asking(feedback, body, headers)))
+        response = fetch(feedback.wsgi(make_asking_app(feedback, body, headers)))
         if mode == "off":
-            assert seen == fetch(answering(BODY, headers=[JSON, ("ETag", '"1"')]))
+            assert response == fetch(make_app(BODY, headers=[JSON, ("ETag", '"1"')]))
         else:
-            assert list(json.loads(seen.body)) == ["a", "_agentFeedback"]
+            assert list(json.loads(response.body)) == ["a", "_agentFeedback"]
 
 
 def test_a_service_that_is_away_or_slow_holds_up_one_response_and_not_the_next(endpoint: Endpoint) -> None:
     endpoint.gate.clear()
     for url in (endpoint.url, f"http://127.0.0.1:{closed_port()}"):
-        feedback = AskingClient(url, mode="off", context_timeout=0.25)
-        app = feedback.wsgi(asking(feedback))
-        began = time.monotonic()
+        feedback = CompanyClient(url, mode="off", context_timeout=0.25)
+        app = feedback.wsgi(make_asking_app(feedback))
+        started_at = time.monotonic()
         for _ in range(100):
-            assert fetch(app) == fetch(answering())
+            assert fetch(app) == fetch(make_app())
         # A hundred time-outs would be twenty-five seconds.
-        assert time.monotonic() - began < 10
+        assert time.monotonic() - started_at < 10
     assert len(endpoint.received) <= 1
 
 
 def test_a_wish_with_mistakes_leaves_the_response_as_it_was(
     endpoint: Endpoint, caplog: pytest.LogCaptureFixture
 ) -> None:
-    feedback = AskingClient(endpoint.url, mode="off")
-    for wanted in ({"user_ref": object()}, {"field_keys": 1}, {"operation": b"bytes"}):
-        seen = fetch(feedback.wsgi(asking(feedback, **wanted)))
-        assert seen == fetch(answering())
+    feedback = CompanyClient(endpoint.url, mode="off")
+    for arguments in ({"user_ref": object()}, {"field_keys": 1}, {"operation": b"bytes"}):
+        response = fetch(feedback.wsgi(make_asking_app(feedback, **arguments)))
+        assert response == fetch(make_app())
     assert {record.levelname for record in caplog.records} == {"WARNING"}
 
 
 def test_an_answer_that_cannot_be_used_takes_only_the_question_away(endpoint: Endpoint) -> None:
     endpoint.usual = Reply(200, b'{"submit":' * 600 + b"1" + b"}" * 600)
-    feedback = AskingClient(endpoint.url)
-    seen = fetch(feedback.wsgi(asking(feedback)))
-    assert list(json.loads(seen.body)) == ["a", "_agentFeedback"]
+    feedback = CompanyClient(endpoint.url)
+    response = fetch(feedback.wsgi(make_asking_app(feedback)))
+    assert list(json.loads(response.body)) == ["a", "_agentFeedback"]
 
 
 def test_a_mistake_of_ours_lets_the_product_answer(endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch) -> None:
-    feedback = AskingClient(endpoint.url, mode="off")
-    app = feedback.wsgi(asking(feedback))
+    feedback = CompanyClient(endpoint.url, mode="off")
+    app = feedback.wsgi(make_asking_app(feedback))
 
     def fail(*arguments: object) -> None:
         raise RuntimeError("a mistake")
 
-    for name in ("prepare", "find", "action"):
-        monkeypatch.setattr(f"agent_feedback.questions.Questions.{name}", fail)
-        assert fetch(app) == fetch(answering())
+    for name in ("add_slot", "find_pending", "build"):
+        monkeypatch.setattr(f"agent_feedback.context_action.ContextActions.{name}", fail)
+        assert fetch(app) == fetch(make_app())
 
 
 def test_an_operation_that_the_service_refuses_does_not_reach_telemetry(endpoint: Endpoint) -> None:
-    endpoint.usual = replying({"error": "No.", "code": "invalid"}, 422)
-    feedback = AskingClient(endpoint.url)
-    fetch(feedback.wsgi(asking(feedback, operation="no operation?")), "/orders/12")
-    assert [event["operation"] for event in feedback.told] == ["/orders/:id"]
+    endpoint.usual = json_reply({"error": "No.", "code": "invalid"}, 422)
+    feedback = CompanyClient(endpoint.url)
+    fetch(feedback.wsgi(make_asking_app(feedback, operation="no operation?")), "/orders/12")
+    assert [event["operation"] for event in feedback.events] == ["/orders/:id"]

@@ -113,5 +113,5 @@ def test_it_warns_once_of_failures_and_once_of_drops(
 
 def test_the_key_is_not_in_what_is_printed() -> None:
     feedback = AgentFeedback(KEY, endpoint="https://feedback.example.com")
-    for shown in (repr(feedback), repr(feedback.options), repr(feedback.telemetry), str(feedback.options.api_key)):
-        assert "conformance_secret" not in shown
+    for text in (repr(feedback), repr(feedback.options), repr(feedback.telemetry), str(feedback.options.api_key)):
+        assert "conformance_secret" not in text

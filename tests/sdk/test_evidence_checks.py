@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 from agent_feedback.evidence import allowlist, dns, ranges
-from agent_feedback.evidence.checks import Checks
+from agent_feedback.evidence.address_checks import AddressChecks
 from agent_feedback.evidence.dns import ReverseDns
-from agent_feedback.evidence.ranges import BadRanges, Ranges, address_of
+from agent_feedback.evidence.ranges import InvalidRanges, Ranges, parse_address
 from agent_feedback.evidence.record import Record
 
 ALLOWED = allowlist.read()
@@ -29,9 +29,9 @@ PUBLISHED = {
 
 def loaded(path: Path, text: str) -> Ranges:
     path.write_text(text)
-    found = Ranges()
-    ranges.read(path, found)
-    return found
+    networks = Ranges()
+    ranges.read(path, networks)
+    return networks
 
 
 def record(address: str, **fields: object) -> Record:
@@ -42,7 +42,7 @@ def record(address: str, **fields: object) -> Record:
     "text", [json.dumps(PUBLISHED), "# GPTBot\n20.171.206.0/24\n\n2001:4860:4801:10::/64 # v6\n192.0.2.7\n"]
 )
 def test_an_address_within_the_published_ranges_is_found(tmp_path: Path, text: str) -> None:
-    checks = Checks(ALLOWED, {"openai": loaded(tmp_path / "ranges", text)})
+    checks = AddressChecks(ALLOWED, {"openai": loaded(tmp_path / "ranges", text)})
     for inside in ("20.171.206.0", "20.171.206.255", "2001:4860:4801:10::99", "192.0.2.7", "::ffff:20.171.206.9"):
         assert checks.method(record(inside), "GPTBot") == "published_ip_range"
     for outside in ("20.171.205.255", "20.171.207.0", "2001:4860:4801:11::", "192.0.2.8", "::20.171.206.9", "", "x"):
@@ -51,8 +51,8 @@ def test_an_address_within_the_published_ranges_is_found(tmp_path: Path, text: s
 
 def test_ranges_speak_for_their_own_provider_or_token_only(tmp_path: Path) -> None:
     openai = loaded(tmp_path / "openai", "20.171.206.0/24")
-    assert Checks(ALLOWED, {"openai": openai}).method(record("20.171.206.9"), "ClaudeBot") is None
-    only = Checks(ALLOWED, {"ChatGPT-User": openai})
+    assert AddressChecks(ALLOWED, {"openai": openai}).method(record("20.171.206.9"), "ClaudeBot") is None
+    only = AddressChecks(ALLOWED, {"ChatGPT-User": openai})
     assert only.method(record("20.171.206.9"), "ChatGPT-User") == "published_ip_range"
     assert only.method(record("20.171.206.9"), "GPTBot") is None
 
@@ -63,17 +63,17 @@ def test_ranges_speak_for_their_own_provider_or_token_only(tmp_path: Path) -> No
      "20.171.206.9/24\n", "300.1.1.1/24", "example.com", '{"prefixes": 7}'],
 )  # fmt: skip
 def test_a_file_without_sound_ranges_is_refused(tmp_path: Path, text: str) -> None:
-    with pytest.raises(BadRanges):
+    with pytest.raises(InvalidRanges):
         loaded(tmp_path / "ranges", text)
 
 
 def test_a_file_that_is_not_there_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(BadRanges, match="cannot be read"):
+    with pytest.raises(InvalidRanges, match="cannot be read"):
         ranges.read(tmp_path / "none", Ranges())
 
 
 @pytest.mark.parametrize(
-    ("written", "address"),
+    ("text", "address"),
     [
         ("192.0.2.7", "192.0.2.7"),
         ("192.0.2.7:41342", "192.0.2.7"),
@@ -82,26 +82,26 @@ def test_a_file_that_is_not_there_is_refused(tmp_path: Path) -> None:
         ("[2001:db8::1]", "2001:db8::1"),
     ],
 )
-def test_addresses_are_read_with_or_without_a_port(written: str, address: str) -> None:
-    assert str(address_of(written)) == address
+def test_addresses_are_read_with_or_without_a_port(text: str, address: str) -> None:
+    assert str(parse_address(text)) == address
 
 
-@pytest.mark.parametrize("written", ["", "-", "unknown", "192.0.2.7, 192.0.2.8", "192.0.2", "example.com", "1"])
-def test_what_is_no_address_is_none(written: str) -> None:
-    assert address_of(written) is None
+@pytest.mark.parametrize("text", ["", "-", "unknown", "192.0.2.7, 192.0.2.8", "192.0.2", "example.com", "1"])
+def test_what_is_no_address_is_none(text: str) -> None:
+    assert parse_address(text) is None
 
 
 def test_the_systems_own_resolver_knows_this_machine_and_no_bot() -> None:
     assert dns.socket.gethostbyaddr("127.0.0.1")[0]
-    assert not dns.resolve("127.0.0.1", ["googlebot.com"])
-    assert not dns.resolve("192.0.2.7", ["googlebot.com"])
+    assert not dns.confirm("127.0.0.1", ["googlebot.com"])
+    assert not dns.confirm("192.0.2.7", ["googlebot.com"])
 
 
 # What name servers answer is a parameter from here on: none on earth says of an address of ours that it is Googlebot's.
 
 
 @pytest.mark.parametrize(
-    ("name", "found", "is_confirmed"),
+    ("name", "networks", "is_confirmed"),
     [
         ("crawl-66-249-66-1.googlebot.com", ["66.249.66.1"], True),
         ("Crawl-66-249-66-1.GoogleBot.com.", ["192.0.2.7", "66.249.66.1"], True),
@@ -113,31 +113,31 @@ def test_the_systems_own_resolver_knows_this_machine_and_no_bot() -> None:
         ("", ["66.249.66.1"], False),
     ],
 )
-def test_a_name_has_to_lead_back(name: str, found: list[str], is_confirmed: bool) -> None:
-    def forward(asked: str, port: None) -> list[tuple[Any, ...]]:
-        assert asked == name.rstrip(".").lower()
-        return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (address, 0)) for address in found]
+def test_a_name_has_to_lead_back(name: str, networks: list[str], is_confirmed: bool) -> None:
+    def forward(lookups: str, port: None) -> list[tuple[Any, ...]]:
+        assert lookups == name.rstrip(".").lower()
+        return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (address, 0)) for address in networks]
 
-    assert dns.resolve("66.249.66.1", ["googlebot.com"], lambda _: (name, [], []), forward) is is_confirmed
+    assert dns.confirm("66.249.66.1", ["googlebot.com"], lambda _: (name, [], []), forward) is is_confirmed
 
 
 @pytest.mark.parametrize("error", [socket.herror, socket.gaierror, TimeoutError, UnicodeError])
 def test_a_name_server_that_fails_confirms_nothing(error: type[Exception]) -> None:
-    def fail(*asked: object) -> Any:
+    def fail(*lookups: object) -> Any:
         raise error
 
-    assert not dns.resolve("66.249.66.1", ["googlebot.com"], fail)
-    assert not dns.resolve("66.249.66.1", ["googlebot.com"], lambda _: ("a.googlebot.com", [], []), fail)
+    assert not dns.confirm("66.249.66.1", ["googlebot.com"], fail)
+    assert not dns.confirm("66.249.66.1", ["googlebot.com"], lambda _: ("a.googlebot.com", [], []), fail)
 
 
 class Resolver:
     """Answers from a table, after a while, and counts."""
 
     def __init__(self, *confirmed: str, gate: threading.Event | None = None) -> None:
-        self.confirmed, self.gate, self.asked = confirmed, gate, 0
+        self.confirmed, self.gate, self.lookups = confirmed, gate, 0
 
     def __call__(self, address: str, domains: Sequence[str]) -> bool:
-        self.asked += 1
+        self.lookups += 1
         if self.gate:
             self.gate.wait(20)
         return address in self.confirmed
@@ -145,14 +145,14 @@ class Resolver:
 
 def test_dns_speaks_for_providers_that_document_their_domains() -> None:
     resolver = Resolver("66.249.66.1")
-    checks = Checks(ALLOWED, dns=ReverseDns(resolver))
+    checks = AddressChecks(ALLOWED, dns=ReverseDns(resolver))
     assert checks.method(record("66.249.66.1"), "Googlebot") == "forward_confirmed_reverse_dns"
     assert checks.method(record("66.249.66.2"), "Googlebot") is None
     assert checks.method(record("66.249.66.1"), "bingbot") == "forward_confirmed_reverse_dns"
-    asked = resolver.asked
+    lookups = resolver.lookups
     assert checks.method(record("66.249.66.1"), "GPTBot") is None
     assert checks.method(record("not an address"), "Googlebot") is None
-    assert resolver.asked == asked
+    assert resolver.lookups == lookups
 
 
 def test_an_address_is_asked_about_once() -> None:
@@ -160,43 +160,43 @@ def test_an_address_is_asked_about_once() -> None:
     reverse = ReverseDns(resolver)
     for _ in range(3):
         for text in ("66.249.66.1", "66.249.66.2"):
-            address = address_of(text)
+            address = parse_address(text)
             assert address
             assert reverse.confirms(address, ("googlebot.com",)) is (text == "66.249.66.1")
-    assert resolver.asked == 2
+    assert resolver.lookups == 2
 
 
 def test_a_resolver_that_hangs_is_not_waited_for_and_not_asked_without_end() -> None:
     gate = threading.Event()
     resolver = Resolver("10.0.0.1", gate=gate)
-    reverse = ReverseDns(resolver, timeout=0.01)
-    began = time.monotonic()
+    reverse = ReverseDns(resolver, timeout_s=0.01)
+    started_at = time.monotonic()
     for number in range(100):
-        address = address_of(f"10.0.0.{number}")
+        address = parse_address(f"10.0.0.{number}")
         assert address
         assert reverse.confirms(address, ("googlebot.com",)) is False
-    assert time.monotonic() - began < 10
-    assert resolver.asked == dns.LONGEST_QUEUE
+    assert time.monotonic() - started_at < 10
+    assert resolver.lookups == dns.MAX_PENDING_LOOKUPS
     gate.set()
 
 
 @pytest.mark.parametrize("value", ["Search Engine Crawler", "AI Crawler", True, "true", "1"])
 def test_the_verdict_of_a_vendor_is_taken_over(value: object) -> None:
-    checks = Checks(ALLOWED, verdicts={"VerifiedBotCategory": "cloudflare"})
+    checks = AddressChecks(ALLOWED, vendor_fields={"VerifiedBotCategory": "cloudflare"})
     assert checks.method(record("192.0.2.7", VerifiedBotCategory=value), "GPTBot") == "cloudflare_verified_bot"
 
 
 @pytest.mark.parametrize("value", ["", "-", " ", False, "false", "0", None, 0, 1, [], {}, ["x"]])
 def test_no_verdict_is_none(value: object) -> None:
-    checks = Checks(ALLOWED, verdicts={"VerifiedBotCategory": "cloudflare"})
+    checks = AddressChecks(ALLOWED, vendor_fields={"VerifiedBotCategory": "cloudflare"})
     assert checks.method(record("192.0.2.7", VerifiedBotCategory=value), "GPTBot") is None
     assert checks.method(record("192.0.2.7"), "GPTBot") is None
 
 
 def test_what_this_machine_found_out_comes_first(tmp_path: Path) -> None:
-    verdicts = {"VerifiedBotCategory": "cloudflare"}
-    found = {"google": loaded(tmp_path / "ranges", "66.249.66.0/27")}
-    checks = Checks(ALLOWED, found, ReverseDns(Resolver("66.249.66.1", "66.249.79.1")), verdicts)
+    vendor_fields = {"VerifiedBotCategory": "cloudflare"}
+    networks = {"google": loaded(tmp_path / "ranges", "66.249.66.0/27")}
+    checks = AddressChecks(ALLOWED, networks, ReverseDns(Resolver("66.249.66.1", "66.249.79.1")), vendor_fields)
     line = {"VerifiedBotCategory": "Search Engine Crawler"}
     assert checks.method(record("66.249.66.1", **line), "Googlebot") == "published_ip_range"
     assert checks.method(record("66.249.79.1", **line), "Googlebot") == "forward_confirmed_reverse_dns"

@@ -7,10 +7,10 @@ import time
 from pathlib import Path
 
 import pytest
-from agent_feedback.company_key import CompanyKey
 from agent_feedback.evidence import delivery
-from agent_feedback.evidence.delivery import Delivery, Receipt, Refused, Undelivered
-from agent_feedback.evidence.stopping import Stop
+from agent_feedback.evidence.delivery import BatchRefused, BatchUndelivered, Delivery, Receipt
+from agent_feedback.evidence.stop_signal import StopSignal
+from agent_feedback.keys import CompanyKey
 
 from tests.sdk.endpoint import HANG_UP, Endpoint, closed_port, wait_until
 from tests.sdk.endpoint import serving as serving_anything
@@ -19,7 +19,7 @@ from tests.sdk.evidence_service import KEY, Service
 
 
 def refusal(code: str, *inner: str) -> bytes:
-    errors = [{"pointer": "/events/0/agentToken", "code": each, "message": "private"} for each in inner]
+    errors = [{"pointer": "/events/0/agentToken", "code": code, "message": "private"} for code in inner]
     return json.dumps({"error": "private", "code": code, "requestId": "x", "errors": errors}).encode()
 
 
@@ -36,9 +36,9 @@ def test_what_passes_is_tried_again(status: int, service: Service, tmp_path: Pat
 
 def test_the_service_says_how_long_to_wait(service: Service, tmp_path: Path) -> None:
     service.replies = [(429, b"", "Retry-After: 2\r\n")]
-    began = time.monotonic()
+    started_at = time.monotonic()
     ship(service.url, tmp_path, log(tmp_path))
-    assert time.monotonic() - began > 2
+    assert time.monotonic() - started_at > 2
     assert len(service.stored) == 1
 
 
@@ -50,21 +50,21 @@ def test_a_connection_that_breaks_is_opened_again(service: Service, tmp_path: Pa
 
 def test_a_batch_whose_answer_was_lost_counts_once(service: Service, tmp_path: Path) -> None:
     service.loses_answers = 2
-    done = ship(service.url, tmp_path, log(tmp_path, 600))
+    result = ship(service.url, tmp_path, log(tmp_path, 600))
     assert len(service.stored) == 600
-    assert "600 sent, 100 accepted, 500 duplicates" in done.stderr
+    assert "600 sent, 100 accepted, 500 duplicates" in result.stderr
 
 
 def test_what_could_not_be_delivered_is_sent_by_the_next_run(service: Service, tmp_path: Path) -> None:
-    done = ship(f"http://127.0.0.1:{closed_port()}", tmp_path, "--max-attempts", "2", log(tmp_path), code=3)
-    assert "ConnectionRefusedError" in done.stderr
-    assert "nothing of it is lost" in done.stderr
+    result = ship(f"http://127.0.0.1:{closed_port()}", tmp_path, "--max-attempts", "2", log(tmp_path), code=3)
+    assert "ConnectionRefusedError" in result.stderr
+    assert "nothing of it is lost" in result.stderr
     ship(service.url, tmp_path, log(tmp_path, 0))
     assert len(service.stored) == 1
 
 
 @pytest.mark.parametrize(
-    ("status", "body", "said"),
+    ("status", "body", "message"),
     [
         (422, refusal("invalid", "token_not_allowed"), "422 invalid, token_not_allowed (the service's allowlist"),
         (422, refusal("host_not_allowed"), "422 host_not_allowed (the service's allowlist is older"),
@@ -82,12 +82,12 @@ def test_what_could_not_be_delivered_is_sent_by_the_next_run(service: Service, t
     ],
 )  # fmt: skip
 def test_a_refusal_ends_the_run_and_is_named(
-    status: int, body: bytes, said: str, service: Service, tmp_path: Path
+    status: int, body: bytes, message: str, service: Service, tmp_path: Path
 ) -> None:
     service.replies = [(status, body, f"Location: {service.url}/other\r\n" if status == 302 else "")]
-    done = ship(service.url, tmp_path, log(tmp_path), code=1)
-    assert said in done.stderr
-    assert "private" not in done.stderr
+    result = ship(service.url, tmp_path, log(tmp_path), code=1)
+    assert message in result.stderr
+    assert "private" not in result.stderr
     assert service.raw.count(b"POST ") == 1
     # It was not taken, so the next run sends it.
     ship(service.url, tmp_path, log(tmp_path, 0))
@@ -104,24 +104,24 @@ def test_a_redirect_is_never_followed(tmp_path: Path) -> None:
 
 def test_pauses_grow_and_end(monkeypatch: pytest.MonkeyPatch) -> None:
     pauses: list[float] = []
-    stop = Stop()
+    stop = StopSignal()
     monkeypatch.setattr(stop, "wait", pauses.append)
-    deliver = Delivery(f"http://127.0.0.1:{closed_port()}", CompanyKey(KEY), stop, attempts=12)
-    with pytest.raises(Undelivered):
+    deliver = Delivery(f"http://127.0.0.1:{closed_port()}", CompanyKey(KEY), stop, max_attempts=12)
+    with pytest.raises(BatchUndelivered):
         deliver(b"{}", 1)
     assert len(pauses) == 11
     assert all(0.25 * 2**number <= pause <= 0.5 * 2**number for number, pause in enumerate(pauses[:6]))
-    assert max(pauses) <= delivery.LONGEST_PAUSE_S
+    assert max(pauses) <= delivery.MAX_BACKOFF_S
 
 
 def test_without_a_limit_it_is_tried_for_ever(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
-    stop = Stop()
+    stop = StopSignal()
     monkeypatch.setattr(stop, "wait", lambda seconds: None)
     service.replies = [(503, b"", "")] * 100 + [(200, b'{"accepted": 1, "duplicates": 0, "expired": 0}', "")]
-    deliver = Delivery(service.url, CompanyKey(KEY), stop, attempts=0)
+    deliver = Delivery(service.url, CompanyKey(KEY), stop, max_attempts=0)
     assert deliver(b"{}", 1) == Receipt(accepted=1)
     service.replies = [(400, b"", "")]
-    with pytest.raises(Refused):
+    with pytest.raises(BatchRefused):
         deliver(b"{}", 1)
     deliver.close()
 
@@ -138,9 +138,9 @@ def test_a_signal_ends_it_with_the_checkpoint_written(
         wait_until(lambda: len(service.batches) > 3 if busy else service.raw, 20)
         process.send_signal(number)
         assert process.stderr
-        said = process.stderr.read()
+        message = process.stderr.read()
         assert process.wait(20) == code
-    assert b"Traceback" not in said
+    assert b"Traceback" not in message
     first = len(service.batches)
     service.pause_s = 0
     ship(service.url, tmp_path, lines)

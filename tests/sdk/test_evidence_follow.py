@@ -28,9 +28,9 @@ def following(service: Service, folder: Path, *logs: str | Path) -> Iterator["su
         finally:
             process.send_signal(signal.SIGTERM)
             assert process.stderr
-            said = process.stderr.read()
+            output = process.stderr.read()
             code = process.wait(20)
-    assert (code, "Traceback" in said) == (0, False), said
+    assert (code, "Traceback" in output) == (0, False), output
 
 
 def bots(*numbers: int) -> list[str]:

@@ -6,8 +6,7 @@ from typing import Any
 import pytest
 from agent_feedback.evidence import combined as combined_format
 from agent_feedback.evidence.formats import FORMATS, detect
-from agent_feedback.evidence.record import Malformed, Record, moment
-from agent_feedback.evidence.record import status as read_status
+from agent_feedback.evidence.record import Malformed, Record, parse_status, parse_time
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -36,7 +35,7 @@ LINES = {
 
 def parse(name: str, line: str | bytes, **keys: str) -> Record | None:
     content = line.encode() if isinstance(line, str) else line
-    return FORMATS[name].open(CLOUDFRONT_HEAD.encode(), keys)(content.rstrip(b"\n"))
+    return FORMATS[name].make_parser(CLOUDFRONT_HEAD.encode(), keys)(content.rstrip(b"\n"))
 
 
 @pytest.mark.parametrize("name", LINES)
@@ -75,7 +74,7 @@ def test_variants_of_combined_are_read(line: str, address: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("written", "meant"),
+    ("text", "value"),
     [
         (r"a \"quoted\" agent", 'a "quoted" agent'),
         (r"a \x22quoted\x22 agent", 'a "quoted" agent'),
@@ -84,10 +83,10 @@ def test_variants_of_combined_are_read(line: str, address: str) -> None:
         ("-", ""),
     ],
 )
-def test_what_a_server_escaped_is_undone(written: str, meant: str) -> None:
-    record = parse("combined", combined(written, written))
+def test_what_a_server_escaped_is_undone(text: str, value: str) -> None:
+    record = parse("combined", combined(text, text))
     assert record
-    assert (record.user_agent, record.referrer) == (meant, meant)
+    assert (record.user_agent, record.referrer) == (value, value)
 
 
 def test_keys_of_ones_own_are_found() -> None:
@@ -106,7 +105,7 @@ def test_a_prefix_of_a_log_shipper_is_passed_over() -> None:
 
 
 def test_columns_go_by_the_last_line_that_names_them() -> None:
-    parser = FORMATS["cloudfront"].open(CLOUDFRONT_HEAD.encode(), {})
+    parser = FORMATS["cloudfront"].make_parser(CLOUDFRONT_HEAD.encode(), {})
     assert parser(b"#Fields: time date sc-status cs-method cs(User-Agent)") is None
     record = parser(b"10:11:12\t2026-11-20\t404\tHEAD\tGPTBot/1.2")
     assert record == Record(EPOCH, "HEAD", 404, "GPTBot/1.2")
@@ -119,37 +118,37 @@ def test_a_user_agent_that_was_encoded_twice_is_read() -> None:
 
 
 @pytest.mark.parametrize(
-    "written",
+    "text",
     [
         *("2026-11-20T10:11:12Z", "2026-11-20T11:11:12+01:00", "2026-11-20 04:41:12 -0530", "2026-11-20T10:11:12+0000"),
         *("20/Nov/2026:11:11:12 +0100", EPOCH, float(EPOCH), EPOCH * 1000, EPOCH * 10**6, EPOCH * 10**9),
         *(str(EPOCH), f"{EPOCH}.000"),
     ],
 )
-def test_the_usual_ways_to_write_a_time_are_one(written: object) -> None:
-    assert moment(written) == EPOCH
+def test_the_usual_ways_to_write_a_time_are_one(text: object) -> None:
+    assert parse_time(text) == EPOCH
 
 
 @pytest.mark.parametrize(
-    "written",
+    "text",
     [
         *("", "yesterday", "2026-11-20T10:11:12", "2026-13-20T10:11:12Z", "20/Foo/2026:11:11:12 +0100", "９９"),
         *(None, True, float("nan"), float("inf"), -1, 10**400, "9999-12-31T23:59:59-23:00", "0001-01-01T00:00:00Z"),
     ],
 )
-def test_what_is_no_time_is_malformed(written: object) -> None:
+def test_what_is_no_time_is_malformed(text: object) -> None:
     with pytest.raises(Malformed):
-        moment(written)
+        parse_time(text)
 
 
 def test_half_a_second_is_kept() -> None:
-    assert moment("2026-11-20T10:11:12.5Z") == EPOCH + 0.5
+    assert parse_time("2026-11-20T10:11:12.5Z") == EPOCH + 0.5
 
 
-@pytest.mark.parametrize("written", [0, 99, 600, "000", "2xx", None, True, 200.0, "２００"])
-def test_what_is_no_status_is_malformed(written: object) -> None:
+@pytest.mark.parametrize("text", [0, 99, 600, "000", "2xx", None, True, 200.0, "２００"])
+def test_what_is_no_status_is_malformed(text: object) -> None:
     with pytest.raises(Malformed):
-        read_status(written)
+        parse_status(text)
 
 
 HOSTILE = [

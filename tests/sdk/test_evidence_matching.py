@@ -3,7 +3,7 @@
 import string
 
 import pytest
-from agent_feedback import files
+from agent_feedback import protocol_files
 from agent_feedback.evidence import allowlist
 from agent_feedback.evidence.matching import Match, Matcher
 from agent_feedback.evidence.record import Record
@@ -20,7 +20,7 @@ TOKENS, HOSTS = sorted(ALLOWED.tokens), sorted(ALLOWED.hosts)
 
 def test_the_list_is_that_of_the_contract() -> None:
     classes: dict[str, int] = {}
-    for entry in files.read("allowlist.json")["tokens"]:
+    for entry in protocol_files.read("allowlist.json")["tokens"]:
         classes[entry["class"]] = classes.get(entry["class"], 0) + 1
     assert classes == {"crawling": 3, "search": 5, "user_fetch": 7, "other_crawl": 2}
     assert (len(TOKENS), len(HOSTS), len(ALLOWED.vendors)) == (17, 11, 5)
@@ -169,9 +169,9 @@ def test_no_character_of_a_word_may_touch_a_token(token: str, letters: str) -> N
 @given(st.sampled_from(HOSTS), st.text(min_size=1, max_size=8), st.integers(0, 30))
 def test_a_host_with_anything_in_it_is_no_host(host: str, letters: str, at: int) -> None:
     changed = host[:at] + letters + host[at:]
-    found = MATCHER.host(f"https://{changed}/")
+    result = MATCHER.host(f"https://{changed}/")
     ends = changed.translate({ord(sign): "/" for sign in "?#"}).partition("/")[0]
-    assert found == (ends if ends in ALLOWED.hosts else None)
+    assert result == (ends if ends in ALLOWED.hosts else None)
 
 
 @given(st.text(max_size=60))
@@ -194,12 +194,12 @@ def test_a_bot_from_a_page_shows_both() -> None:
 @given(st.lists(st.sampled_from([b"plain", b"x GPTBot y", b"chatgpt.com", b"", b"\x00\xff", b"bingbot"]), max_size=12))
 def test_the_quick_search_finds_each_line_once(lines: list[bytes]) -> None:
     text = b"".join(line + b"\n" for line in lines)
-    places, place = [], 0
+    offsets, offset = [], 0
     for line in lines:
         if line not in (b"plain", b"", b"\x00\xff"):
-            places.append((place, line))
-        place += len(line) + 1
-    assert list(MATCHER.candidates(text)) == places
+            offsets.append((offset, line))
+        offset += len(line) + 1
+    assert list(MATCHER.candidates(text)) == offsets
 
 
 @pytest.mark.parametrize("name", [*TOKENS, *HOSTS])

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 from agent_feedback.evidence import checkpoint as checkpoint_module
-from agent_feedback.evidence import reading
-from agent_feedback.evidence.checkpoint import BadCheckpoint, Checkpoint, Progress, locked
-from agent_feedback.evidence.reading import LogFile, whole_lines
+from agent_feedback.evidence import log_file
+from agent_feedback.evidence.checkpoint import Checkpoint, InvalidCheckpoint, LogProgress, locked
+from agent_feedback.evidence.log_file import LogFile, whole_lines
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -22,8 +22,8 @@ LONG = b"x" * 5000
 
 
 def reader(chunks: list[bytes]) -> Callable[[], bytes]:
-    waiting = [chunk for chunk in chunks if chunk]
-    return lambda: waiting.pop(0) if waiting else b""
+    remaining = [chunk for chunk in chunks if chunk]
+    return lambda: remaining.pop(0) if remaining else b""
 
 
 @given(st.lists(st.binary(max_size=6) | st.sampled_from([b"\n", b"a\n", b"a\nb\n"]), max_size=20), st.booleans())
@@ -37,7 +37,7 @@ def test_however_a_log_is_cut_its_lines_are_whole_and_in_their_places(chunks: li
 
 
 def test_a_line_that_is_too_long_is_passed_over_without_being_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reading, "LONGEST_LINE", 10)
+    monkeypatch.setattr(log_file, "MAX_LINE_BYTES", 10)
     chunks = [b"first\n", b"y" * 11, b"y" * 10, b"y\nnext", b"\nlast\n"]
     blocks = list(whole_lines(reader(chunks), 0, is_complete=False))
     assert b"".join(block.lines for block in blocks) == b"first\nnext\nlast\n"
@@ -56,13 +56,13 @@ def test_a_packed_log_has_the_places_of_its_text(tmp_path: Path) -> None:
 def test_what_comes_before_the_damage_of_an_archive_is_read(tmp_path: Path) -> None:
     packed = tmp_path / "damaged.gz"
     packed.write_bytes(gzip.compress(os.urandom(50_000).hex().encode() + b"\n") + gzip.compress(LONG)[:-20])
-    log, seen = LogFile(packed), bytearray()
-    with pytest.raises(reading.UNREADABLE):
+    log, text = LogFile(packed), bytearray()
+    with pytest.raises(log_file.UNREADABLE):
         list(log.blocks(0))
-    with contextlib.suppress(*reading.UNREADABLE):
+    with contextlib.suppress(*log_file.UNREADABLE):
         for block in log.blocks(0):
-            seen += block.lines
-    assert len(seen) == 100_001
+            text += block.lines
+    assert len(text) == 100_001
     log.close()
 
 
@@ -73,78 +73,78 @@ def test_what_is_no_file_is_not_waited_for(tmp_path: Path, make: Callable[[Path]
         LogFile(tmp_path / "log")
 
 
-def kept(tmp_path: Path) -> Checkpoint:
+def open_checkpoint(tmp_path: Path) -> Checkpoint:
     return Checkpoint(tmp_path / "evidence.json")
 
 
-def known(checkpoint: Checkpoint, path: Path) -> Progress:
+def recognise(checkpoint: Checkpoint, path: Path) -> LogProgress:
     log = LogFile(path)
-    found = checkpoint.recognise(path, log.inode, log.head, None if log.is_packed else log.size)
+    progress = checkpoint.recognise(path, log.inode, log.head, None if log.is_compressed else log.size)
     log.close()
-    return found
+    return progress
 
 
 def test_a_log_is_known_again_after_a_restart_a_rename_and_growth(tmp_path: Path) -> None:
     path = write(tmp_path / "access.log", combined())
-    first = kept(tmp_path)
-    log = known(first, path)
+    first = open_checkpoint(tmp_path)
+    log = recognise(first, path)
     first.advance(log, 50)
     first.save()
     path.rename(tmp_path / "access.log.1")
     write(tmp_path / "access.log.1", *[combined(at=number) for number in range(50)])
-    second = kept(tmp_path)
-    again = known(second, tmp_path / "access.log.1")
+    second = open_checkpoint(tmp_path)
+    again = recognise(second, tmp_path / "access.log.1")
     assert (again.id, again.offset) == (log.id, 50)
     assert second.event_id(again, 7) == first.event_id(log, 7)
     assert second.source_id == first.source_id
 
 
 def test_a_new_log_under_an_old_name_is_another(tmp_path: Path) -> None:
-    path, checkpoint = write(tmp_path / "access.log", combined(at=1)), kept(tmp_path)
-    first = known(checkpoint, path)
+    path, checkpoint = write(tmp_path / "access.log", combined(at=1)), open_checkpoint(tmp_path)
+    first = recognise(checkpoint, path)
     path.unlink()
-    assert known(checkpoint, write(path, combined(at=2))) is not first
+    assert recognise(checkpoint, write(path, combined(at=2))) is not first
 
 
 def test_a_log_that_was_emptied_is_another_even_with_the_same_inode(tmp_path: Path) -> None:
-    path, checkpoint = write(tmp_path / "access.log", combined(at=1), combined(at=2)), kept(tmp_path)
-    first = known(checkpoint, path)
+    path, checkpoint = write(tmp_path / "access.log", combined(at=1), combined(at=2)), open_checkpoint(tmp_path)
+    first = recognise(checkpoint, path)
     os.truncate(path, 0)
     write(path, combined(at=3), combined(at=4), combined(at=5))
-    second = known(checkpoint, path)
+    second = recognise(checkpoint, path)
     assert second is not first
     checkpoint.advance(second, path.stat().st_size)
     os.truncate(path, len(combined(at=3)))
-    assert known(checkpoint, path) is not second
+    assert recognise(checkpoint, path) is not second
 
 
 def test_a_copy_or_an_archive_of_a_log_is_the_same_log(tmp_path: Path) -> None:
-    path, checkpoint = write(tmp_path / "access.log", *[combined(at=n) for n in range(50)]), kept(tmp_path)
-    log = known(checkpoint, path)
+    path, checkpoint = write(tmp_path / "access.log", *[combined(at=n) for n in range(50)]), open_checkpoint(tmp_path)
+    log = recognise(checkpoint, path)
     (tmp_path / "copy").write_bytes(path.read_bytes())
     (tmp_path / "access.log.1.gz").write_bytes(gzip.compress(path.read_bytes()))
-    assert known(checkpoint, tmp_path / "copy") is log
-    assert known(checkpoint, tmp_path / "access.log.1.gz") is log
+    assert recognise(checkpoint, tmp_path / "copy") is log
+    assert recognise(checkpoint, tmp_path / "access.log.1.gz") is log
 
 
 def test_two_short_logs_that_begin_alike_are_two(tmp_path: Path) -> None:
-    checkpoint = kept(tmp_path)
-    one, two = (write(tmp_path / name, combined()) for name in ("one.log", "two.log"))
-    assert known(checkpoint, one) is not known(checkpoint, two)
+    checkpoint = open_checkpoint(tmp_path)
+    first, second = (write(tmp_path / name, combined()) for name in ("one.log", "two.log"))
+    assert recognise(checkpoint, first) is not recognise(checkpoint, second)
 
 
 def test_a_short_log_is_the_same_one_when_all_of_it_was_packed(tmp_path: Path) -> None:
-    path, checkpoint = write(tmp_path / "access.log", combined()), kept(tmp_path)
-    log = known(checkpoint, path)
+    path, checkpoint = write(tmp_path / "access.log", combined()), open_checkpoint(tmp_path)
+    log = recognise(checkpoint, path)
     (tmp_path / "access.log.2.gz").write_bytes(gzip.compress(path.read_bytes()))
     (tmp_path / "more.gz").write_bytes(gzip.compress(path.read_bytes() + combined(at=2).encode()))
-    assert known(checkpoint, tmp_path / "more.gz") is not log
-    assert known(checkpoint, tmp_path / "access.log.2.gz") is log
+    assert recognise(checkpoint, tmp_path / "more.gz") is not log
+    assert recognise(checkpoint, tmp_path / "access.log.2.gz") is log
 
 
 def test_the_checkpoint_is_for_its_owner_only_and_says_nothing_of_requests(tmp_path: Path) -> None:
-    checkpoint = kept(tmp_path)
-    known(checkpoint, write(tmp_path / "access.log", combined()))
+    checkpoint = open_checkpoint(tmp_path)
+    recognise(checkpoint, write(tmp_path / "access.log", combined()))
     checkpoint.save()
     path = tmp_path / "evidence.json"
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
@@ -154,17 +154,17 @@ def test_the_checkpoint_is_for_its_owner_only_and_says_nothing_of_requests(tmp_p
 
 
 def test_a_log_that_was_not_seen_for_long_is_forgotten(tmp_path: Path) -> None:
-    checkpoint = kept(tmp_path)
+    checkpoint = open_checkpoint(tmp_path)
     path = write(tmp_path / "access.log", combined())
-    log = known(checkpoint, path)
+    log = recognise(checkpoint, path)
     log.seen_on = "2020-01-01"
     checkpoint.save()
-    assert known(kept(tmp_path), path).id != log.id
+    assert recognise(open_checkpoint(tmp_path), path).id != log.id
 
 
 def test_a_place_never_goes_back(tmp_path: Path) -> None:
-    checkpoint = kept(tmp_path)
-    log = known(checkpoint, write(tmp_path / "access.log", combined()))
+    checkpoint = open_checkpoint(tmp_path)
+    log = recognise(checkpoint, write(tmp_path / "access.log", combined()))
     checkpoint.advance(log, 50)
     checkpoint.advance(log, 20)
     assert log.offset == 50
@@ -173,13 +173,13 @@ def test_a_place_never_goes_back(tmp_path: Path) -> None:
 @pytest.mark.parametrize("text", ["", "{", "[]", "{}", '{"version": 2}', '{"version": 1, "key": "x", "logs": []}'])
 def test_a_checkpoint_that_cannot_be_read_is_never_begun_anew(tmp_path: Path, text: str) -> None:
     (tmp_path / "evidence.json").write_text(text)
-    with pytest.raises(BadCheckpoint):
-        kept(tmp_path)
+    with pytest.raises(InvalidCheckpoint):
+        open_checkpoint(tmp_path)
     assert (tmp_path / "evidence.json").read_text() == text
 
 
 def test_a_write_that_fails_leaves_what_was_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    checkpoint = kept(tmp_path)
+    checkpoint = open_checkpoint(tmp_path)
     checkpoint.save()
     before = (tmp_path / "evidence.json").read_text()
 
@@ -187,8 +187,8 @@ def test_a_write_that_fails_leaves_what_was_there(tmp_path: Path, monkeypatch: p
         raise OSError("the disk is full")
 
     monkeypatch.setattr(checkpoint_module.os, "fsync", fail)
-    known(checkpoint, write(tmp_path / "access.log", combined()))
-    with pytest.raises(BadCheckpoint, match="cannot be written"):
+    recognise(checkpoint, write(tmp_path / "access.log", combined()))
+    with pytest.raises(InvalidCheckpoint, match="cannot be written"):
         checkpoint.save()
     assert (tmp_path / "evidence.json").read_text() == before
     assert json.loads(before)["logs"] == []
@@ -197,7 +197,7 @@ def test_a_write_that_fails_leaves_what_was_there(tmp_path: Path, monkeypatch: p
 
 def test_two_exporters_do_not_share_a_checkpoint(tmp_path: Path) -> None:
     path = tmp_path / "state" / "evidence.json"
-    with locked(path), pytest.raises(BadCheckpoint, match="another exporter"), locked(path):
+    with locked(path), pytest.raises(InvalidCheckpoint, match="another exporter"), locked(path):
         pass
     with locked(path):
         assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700

@@ -54,19 +54,19 @@ def log_of(name: str, folder: Path) -> Path:
 def test_every_format_becomes_the_same_events(name: str, service: Service, tmp_path: Path) -> None:
     ship(service.url, tmp_path, log_of(name, tmp_path))
     usual = {"observedAt": AT, "method": "GET", "responseStatus": 200}
-    sent = [{key: value for key, value in event.items() if key != "eventId"} for event in service.events]
-    assert sent == [
+    events = [{key: value for key, value in event.items() if key != "eventId"} for event in service.events]
+    assert events == [
         {**usual, "agentToken": "GPTBot"},
         {**usual, "referrerHost": "chatgpt.com"},
         {**usual, "agentToken": "bingbot", "referrerHost": "chatgpt.com"},
     ]
-    assert {(each["source"]["kind"], each["source"]["provider"]) for each in service.batches} == {FORMATS[name][1:]}
+    assert {(batch["source"]["kind"], batch["source"]["provider"]) for batch in service.batches} == {FORMATS[name][1:]}
 
 
 def test_logs_of_several_formats_are_several_sources(service: Service, tmp_path: Path) -> None:
     ship(service.url, tmp_path, *[log_of(name, tmp_path) for name in FORMATS])
     assert Counter(key[1] for key in service.stored) == {provider: 3 for _, _, provider in FORMATS.values()}
-    assert len({each["source"]["sourceId"] for each in service.batches}) == 1
+    assert len({batch["source"]["sourceId"] for batch in service.batches}) == 1
 
 
 def test_the_source_can_be_named(service: Service, tmp_path: Path) -> None:
@@ -85,14 +85,14 @@ def test_a_second_run_sends_nothing_and_a_third_only_what_is_new(service: Servic
     ship(service.url, tmp_path, log)
     assert len(service.batches) == 1
     write(log, combined(CHROME), combined("ClaudeBot/1.0"))
-    done = ship(service.url, tmp_path, log)
-    assert [len(each["events"]) for each in service.batches] == [3, 1]
-    assert "2 lines, 1 events, 1 sent, 1 accepted" in done.stderr
+    result = ship(service.url, tmp_path, log)
+    assert [len(batch["events"]) for batch in service.batches] == [3, 1]
+    assert "2 lines, 1 events, 1 sent, 1 accepted" in result.stderr
 
 
 def test_no_batch_has_more_than_500_events(service: Service, tmp_path: Path) -> None:
     ship(service.url, tmp_path, write(tmp_path / "a.log", *[combined(at=number) for number in range(1201)]))
-    assert [len(each["events"]) for each in service.batches] == [500, 500, 201]
+    assert [len(batch["events"]) for batch in service.batches] == [500, 500, 201]
     assert len(service.stored) == 1201
 
 
@@ -127,9 +127,9 @@ def test_hostile_lines_are_counted_and_stop_nothing(service: Service, tmp_path: 
         combined(at=4_000_000_000),
         combined(BINGBOT),
     )
-    done = ship(service.url, tmp_path, log)
+    result = ship(service.url, tmp_path, log)
     assert service.tokens == {"GPTBot": 2, "ClaudeBot": 1, "bingbot": 1}
-    assert "8 lines, 4 events, 3 malformed, 1 ahead of the clock, 4 sent" in done.stderr
+    assert "8 lines, 4 events, 3 malformed, 1 ahead of the clock, 4 sent" in result.stderr
 
 
 SECRET_PARTS = ["20.171.206", "2001:db8", "private", "report-7", "jane", "Mozilla", "AppleWebKit", "openai.com/gptbot"]
@@ -142,14 +142,14 @@ def test_no_byte_of_address_path_query_or_user_agent_leaves_the_machine(
     log = log_of(name, tmp_path)
     ranges = tmp_path / "ranges"
     ranges.write_text("20.171.206.0/24\n")
-    done = ship(service.url, tmp_path, "--published-ranges", f"openai={ranges}", log)
+    result = ship(service.url, tmp_path, "--published-ranges", f"openai={ranges}", log)
     dry = ship("", tmp_path / "other", "--dry-run", log)
     assert [event.get("networkEvidence") for event in service.events] == [{"method": "published_ip_range"}, None, None]
-    told = service.raw.decode() + done.stdout + done.stderr + dry.stdout + dry.stderr
-    told += (tmp_path / "state" / "evidence.json").read_text()
-    assert "GPTBot" in told
-    assert [part for part in SECRET_PARTS if part in told] == []
-    assert KEY not in told.replace(f"Authorization: Bearer {KEY}", "")
+    traces = service.raw.decode() + result.stdout + result.stderr + dry.stdout + dry.stderr
+    traces += (tmp_path / "state" / "evidence.json").read_text()
+    assert "GPTBot" in traces
+    assert [part for part in SECRET_PARTS if part in traces] == []
+    assert KEY not in traces.replace(f"Authorization: Bearer {KEY}", "")
 
 
 def test_the_request_is_what_the_contract_says(service: Service, tmp_path: Path) -> None:
@@ -157,18 +157,18 @@ def test_the_request_is_what_the_contract_says(service: Service, tmp_path: Path)
     head = service.raw.partition(b"\r\n\r\n")[0].decode()
     assert head.startswith(f"POST {PATH} HTTP/1.1\r\n")
     names = {line.partition(":")[0] for line in head.split("\r\n")[1:]}
-    assert names == {"Host", "Accept-Encoding", "Content-Length", "Content-Type", "Authorization"}
+    assert names == {"Host", "Accept-Encoding", "Content-Length", "Content-Type", "Authorization", "User-Agent"}
 
 
 def test_a_dry_run_prints_what_would_be_sent_and_leaves_no_trace(service: Service, tmp_path: Path) -> None:
     log = log_of("combined", tmp_path)
-    done = ship(service.url, tmp_path, "--dry-run", log)
+    result = ship(service.url, tmp_path, "--dry-run", log)
     assert not service.raw
     assert not (tmp_path / "state").exists()
-    batches = [json.loads(line) for line in done.stdout.splitlines()]
+    batches = [json.loads(line) for line in result.stdout.splitlines()]
     for batch in batches:
         check_batch(batch)
-    assert "3 would be sent" in done.stderr
+    assert "3 would be sent" in result.stderr
     ship(service.url, tmp_path, log)
     again = ship(service.url, tmp_path, "--dry-run", log)
     assert again.stdout == ""
@@ -194,8 +194,8 @@ def test_a_vendors_verdict_is_sent_for_bots_only(service: Service, tmp_path: Pat
     lines = [cloudflare(**verified), cloudflare(VerifiedBotCategory=""), cloudflare(CHROME, CHATGPT, **verified)]
     log = write(tmp_path / "a.log", *lines)
     ship(service.url, tmp_path, "--vendor-verified", "VerifiedBotCategory=cloudflare", log)
-    found = [event.get("networkEvidence") for event in service.events]
-    assert found == [{"method": "cloudflare_verified_bot"}, None, None]
+    methods = [event.get("networkEvidence") for event in service.events]
+    assert methods == [{"method": "cloudflare_verified_bot"}, None, None]
 
 
 def test_what_is_excluded_is_not_sent(service: Service, tmp_path: Path) -> None:
@@ -216,11 +216,11 @@ def test_one_log_that_cannot_be_read_does_not_keep_the_others(service: Service, 
     damaged, strange = tmp_path / "damaged.gz", write(tmp_path / "strange.log", "hello GPTBot\n" * 3)
     damaged.write_bytes(gzip.compress(combined().encode() * 3)[:-12])
     logs = [tmp_path / "none.log", damaged, strange, write(tmp_path / "empty.log"), log_of("combined", tmp_path)]
-    done = ship(service.url, tmp_path, *logs, code=4)
+    result = ship(service.url, tmp_path, *logs, code=4)
     assert len(service.events) >= 3
     for name, reason in (("none.log", "FileNotFoundError"), ("damaged.gz", "EOFError"), ("strange.log", "--format")):
-        assert any(name in line and reason in line for line in done.stderr.splitlines())
-    assert "empty.log" not in done.stderr
+        assert any(name in line and reason in line for line in result.stderr.splitlines())
+    assert "empty.log" not in result.stderr
 
 
 def test_a_format_that_is_named_is_not_guessed(service: Service, tmp_path: Path) -> None:
@@ -248,8 +248,8 @@ WRONG: list[tuple[list[str], str]] = [
 
 @pytest.mark.parametrize(("options", "message"), WRONG)
 def test_a_wrong_option_is_said_before_anything_is_read(options: list[str], message: str, tmp_path: Path) -> None:
-    done = ship(f"http://127.0.0.1:{closed_port()}", tmp_path, *options, log_of("combined", tmp_path), code=2)
-    assert message in done.stderr
+    result = ship(f"http://127.0.0.1:{closed_port()}", tmp_path, *options, log_of("combined", tmp_path), code=2)
+    assert message in result.stderr
 
 
 @pytest.mark.parametrize(
@@ -264,16 +264,16 @@ def test_a_wrong_option_is_said_before_anything_is_read(options: list[str], mess
 def test_a_wrong_environment_is_said_without_showing_it(name: str, value: str, tmp_path: Path) -> None:
     env = {**environ("https://feedback.example.com"), name: value}
     log = log_of("combined", tmp_path)
-    done = subprocess.run(command(tmp_path, log), env=env, capture_output=True, text=True, timeout=20, check=False)
-    assert done.returncode == 2
-    assert name in done.stderr
-    assert "private" not in done.stderr
-    assert "0123456789" not in done.stderr
+    result = subprocess.run(command(tmp_path, log), env=env, capture_output=True, text=True, timeout=20, check=False)
+    assert result.returncode == 2
+    assert name in result.stderr
+    assert "private" not in result.stderr
+    assert "0123456789" not in result.stderr
 
 
 def test_the_command_is_installed_and_says_what_it_can() -> None:
     for program in ([str(Path(sys.executable).parent / "agent-feedback")], [sys.executable, "-m", "agent_feedback"]):
         for arguments in (["--help"], ["evidence", "ship", "--help"], ["--version"]):
-            done = subprocess.run([*program, *arguments], capture_output=True, text=True, timeout=20, check=True)
-            assert "agent-feedback" in done.stdout
+            result = subprocess.run([*program, *arguments], capture_output=True, text=True, timeout=20, check=True)
+            assert "agent-feedback" in result.stdout
     assert subprocess.run([*program], capture_output=True, timeout=20, check=False).returncode == 2

@@ -15,31 +15,31 @@ def on_terminal(service: Service, folder: Path, *arguments: Path) -> str:
     ours, theirs = pty.openpty()
     with subprocess.Popen(command(folder, *arguments), env=environ(service.url), stderr=theirs) as process:
         os.close(theirs)
-        shown = b""
+        output = b""
         while True:
             try:
-                more = os.read(ours, 65536)
+                chunk = os.read(ours, 65536)
             except OSError:  # the terminal's other end is closed
                 break
-            if not more:
+            if not chunk:
                 break
-            shown += more
+            output += chunk
         assert process.wait(20) == 0
     os.close(ours)
-    return shown.decode()
+    return output.decode()
 
 
 def test_a_terminal_shows_a_bar_and_a_file_does_not(service: Service, tmp_path: Path) -> None:
     log = write(tmp_path / "a.log", *[combined(at=number) for number in range(12_000)])
-    shown = on_terminal(service, tmp_path, log)
-    assert "[#" in shown
-    assert "% [" in shown
+    output = on_terminal(service, tmp_path, log)
+    assert "[#" in output
+    assert "% [" in output
     # The bar is gone before the last word.
-    assert shown.rstrip().rpartition("\x1b[K")[2].startswith("agent-feedback: 12000 lines")
-    done = ship(service.url, tmp_path / "other", log)
-    assert "\r" not in done.stderr
-    assert done.stderr.count("\n") == 1
-    assert done.stdout == ""
+    assert output.rstrip().rpartition("\x1b[K")[2].startswith("agent-feedback: 12000 lines")
+    result = ship(service.url, tmp_path / "other", log)
+    assert "\r" not in result.stderr
+    assert result.stderr.count("\n") == 1
+    assert result.stdout == ""
 
 
 def test_a_packed_log_that_was_sent_is_not_unpacked_again(service: Service, tmp_path: Path) -> None:

@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from agent_feedback import AgentFeedback, BadOption
+from agent_feedback import AgentFeedback, InvalidOption
 
 from tests.sdk.endpoint import KEY
 
@@ -49,10 +49,10 @@ def test_the_kill_switch(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
     ids=repr,
 )
 def test_a_malformed_key_is_refused_without_being_shown(key: Any) -> None:
-    with pytest.raises(BadOption, match=r"^api_key \(or AGENT_FEEDBACK_KEY\): a product key looks like") as refused:
+    with pytest.raises(InvalidOption, match=r"^api_key \(or AGENT_FEEDBACK_KEY\): a product key looks like") as error:
         AgentFeedback(key, endpoint=URL)
-    assert "conformance" not in str(refused.value)
-    assert refused.value.__cause__ is None
+    assert "conformance" not in str(error.value)
+    assert error.value.__cause__ is None
 
 
 @pytest.mark.parametrize(
@@ -76,7 +76,7 @@ def test_a_malformed_key_is_refused_without_being_shown(key: Any) -> None:
     ],
 )
 def test_a_malformed_address_is_refused(url: Any) -> None:
-    with pytest.raises(BadOption, match=r"^endpoint \(or AGENT_FEEDBACK_URL\): an https URL"):
+    with pytest.raises(InvalidOption, match=r"^endpoint \(or AGENT_FEEDBACK_URL\): an https URL"):
         AgentFeedback(KEY, endpoint=url)
 
 
@@ -89,7 +89,7 @@ def test_an_address_of_this_machine_needs_no_https(url: str) -> None:
 
 def test_a_malformed_mode_in_the_environment_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AGENT_FEEDBACK_MODE", "sometimes")
-    with pytest.raises(BadOption, match=r"^mode: one of never_ask, ask_once, ask_always, off is needed$"):
+    with pytest.raises(InvalidOption, match=r"^mode: one of never_ask, ask_once, ask_always, off is needed$"):
         AgentFeedback(KEY, endpoint=URL)
 
 
@@ -118,17 +118,17 @@ def test_a_malformed_mode_in_the_environment_is_refused(monkeypatch: pytest.Monk
     ],
 )
 def test_a_malformed_option_is_refused(name: str, value: Any, needed: str) -> None:
-    with pytest.raises(BadOption, match=f"^{name}: .*{needed}"):
+    with pytest.raises(InvalidOption, match=f"^{name}: .*{needed}"):
         AgentFeedback(KEY, endpoint=URL, **{name: value})
 
 
 @pytest.mark.parametrize("name", ["apiKey", "max_queue", "is_enabled", "company"])
 def test_an_unknown_option_is_refused_and_the_known_ones_are_named(name: str) -> None:
-    with pytest.raises(BadOption, match=f"^{name}: there is no such option; there are cache_mode, "):
+    with pytest.raises(InvalidOption, match=f"^{name}: there is no such option; there are cache_mode, "):
         AgentFeedback(KEY, endpoint=URL, **{name: 1})
 
 
 def test_the_endpoint_is_in_the_message_only_by_its_rule() -> None:
-    with pytest.raises(BadOption) as refused:
+    with pytest.raises(InvalidOption) as error:
         AgentFeedback(KEY, endpoint="https://user:password@feedback.example.com")
-    assert "password" not in str(refused.value)
+    assert "password" not in str(error.value)

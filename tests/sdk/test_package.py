@@ -24,7 +24,7 @@ INSTALLED = f"""
 import json
 from agent_feedback import AgentFeedback
 from agent_feedback.agent import from_response
-envelope = AgentFeedback("{KEY}", endpoint="https://feedback.example.com").prepare().envelope()
+envelope = AgentFeedback("{KEY}", endpoint="https://feedback.example.com").start_interaction().envelope()
 assert from_response({{"_agentFeedback": envelope}}, allowed_origins=[]).state == "feedback_ready"
 print(json.dumps(envelope))
 """
@@ -87,7 +87,7 @@ def test_the_wheel_installs_without_a_network_and_works(wheel: Path, tmp_path: P
     outside = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "PIP"))}
     install = ["-m", "pip", "--python", str(python), "install", "-q", "--no-deps", "--no-index", str(wheel)]
     subprocess.run([sys.executable, *install], check=True, timeout=60, env=outside)
-    done = subprocess.run(
+    result = subprocess.run(
         [python, "-I", "-W", "error", "-c", INSTALLED],
         cwd=tmp_path,
         env=outside,
@@ -101,4 +101,4 @@ def test_the_wheel_installs_without_a_network_and_works(wheel: Path, tmp_path: P
     command = [python.parent / "agent-feedback", "evidence", "ship", "--dry-run", log]
     shipped = subprocess.run(command, env=outside, capture_output=True, text=True, timeout=30, check=True)
     assert json.loads(shipped.stdout)["events"][0]["agentToken"] == "GPTBot"
-    assert json.loads(done.stdout)["submitOutcome"]["url"] == "https://feedback.example.com/api/v2/outcomes"
+    assert json.loads(result.stdout)["submitOutcome"]["url"] == "https://feedback.example.com/api/v2/outcomes"

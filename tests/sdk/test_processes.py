@@ -14,9 +14,9 @@ from tests.sdk.endpoint import KEY, Endpoint, Reply, closed_port
 
 def run(url: str, script: str) -> "subprocess.CompletedProcess[str]":
     """Run a script that has a client named `feedback`."""
-    began = "from agent_feedback import AgentFeedback\nfeedback = AgentFeedback(flush_interval=0.05)\n"
+    started_at = "from agent_feedback import AgentFeedback\nfeedback = AgentFeedback(flush_interval=0.05)\n"
     return subprocess.run(
-        [sys.executable, "-W", "error", "-c", began + textwrap.dedent(script)],
+        [sys.executable, "-W", "error", "-c", started_at + textwrap.dedent(script)],
         env={**os.environ, "AGENT_FEEDBACK_KEY": KEY, "AGENT_FEEDBACK_URL": url},
         capture_output=True,
         text=True,
@@ -30,7 +30,7 @@ def senders(endpoint: Endpoint) -> Counter[str]:
 
 
 def test_the_end_of_the_interpreter_sends_what_waits(endpoint: Endpoint) -> None:
-    done = run(
+    result = run(
         endpoint.url,
         """
         feedback.telemetry._options.__dict__["flush_interval"] = 60
@@ -39,7 +39,7 @@ def test_the_end_of_the_interpreter_sends_what_waits(endpoint: Endpoint) -> None
         """,
     )
     assert senders(endpoint) == {"main": 120}
-    assert (done.stdout, done.stderr) == ("", "")
+    assert (result.stdout, result.stderr) == ("", "")
 
 
 def test_an_exception_that_ends_the_process_still_sends_what_waits(endpoint: Endpoint) -> None:
@@ -49,11 +49,11 @@ def test_an_exception_that_ends_the_process_still_sends_what_waits(endpoint: End
 
 
 def test_a_process_ends_soon_though_the_service_is_not_there() -> None:
-    began = time.monotonic()
-    done = run(f"http://127.0.0.1:{closed_port()}", "feedback.telemetry.put({'from': 'main'})")
-    assert time.monotonic() - began < 15
-    assert "could not be delivered" in done.stderr
-    assert "Traceback" not in done.stderr
+    started_at = time.monotonic()
+    result = run(f"http://127.0.0.1:{closed_port()}", "feedback.telemetry.put({'from': 'main'})")
+    assert time.monotonic() - started_at < 15
+    assert "could not be delivered" in result.stderr
+    assert "Traceback" not in result.stderr
 
 
 def test_forked_workers_send_their_own_and_nothing_twice(endpoint: Endpoint) -> None:
@@ -106,7 +106,7 @@ def test_a_fork_while_another_thread_puts_does_not_lock_the_worker(endpoint: End
 
 
 def test_sending_imports_nothing_that_a_fork_could_leave_half_done(endpoint: Endpoint) -> None:
-    done = run(
+    result = run(
         endpoint.url,
         """
         import sys
@@ -117,7 +117,7 @@ def test_sending_imports_nothing_that_a_fork_could_leave_half_done(endpoint: End
         """,
     )
     assert senders(endpoint) == {"main": 1}
-    assert done.stdout.strip() == "set()"
+    assert result.stdout.strip() == "set()"
 
 
 def test_a_worker_of_a_parent_that_has_shut_down_starts_anew(endpoint: Endpoint) -> None:
@@ -138,7 +138,7 @@ def test_a_worker_of_a_parent_that_has_shut_down_starts_anew(endpoint: Endpoint)
 
 
 def test_five_thousand_events_in_a_second_lose_none(endpoint: Endpoint) -> None:
-    done = run(
+    result = run(
         endpoint.url,
         """
         import time
@@ -147,19 +147,19 @@ def test_five_thousand_events_in_a_second_lose_none(endpoint: Endpoint) -> None:
             ahead = began + number / 5000 - time.monotonic()
             if ahead > 0:
                 time.sleep(ahead)
-            feedback.prepare().tell("http_json", "/orders/:id", statusCode=200, durationMs=1.5)
+            feedback.start_interaction().record("http_json", "/orders/:id", statusCode=200, durationMs=1.5)
         assert time.monotonic() - began < 10
         assert feedback.flush()
         print(dict(feedback.telemetry.counters))
         """,
     )
-    assert done.stdout.strip() == str({"queued": 5000, "sent": 5000})
+    assert result.stdout.strip() == str({"queued": 5000, "sent": 5000})
     assert len({event["interactionId"] for event in endpoint.events}) == 5000
 
 
 def test_the_key_is_in_no_log_even_of_debug(endpoint: Endpoint) -> None:
     endpoint.usual = Reply(401)
-    done = run(
+    result = run(
         endpoint.url,
         """
         import logging
@@ -169,5 +169,5 @@ def test_the_key_is_in_no_log_even_of_debug(endpoint: Endpoint) -> None:
         print(feedback, feedback.options, vars(feedback), vars(feedback.telemetry))
         """,
     )
-    assert "status 401" in done.stderr
-    assert "conformance_secret" not in done.stderr + done.stdout
+    assert "status 401" in result.stderr
+    assert "conformance_secret" not in result.stderr + result.stdout

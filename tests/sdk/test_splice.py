@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 from agent_feedback.envelope import FIELD
-from agent_feedback.splice import read_names, splice
+from agent_feedback.json_splice import member_names, splice
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -13,8 +13,8 @@ ENVELOPE = {"v": 1, "text": 'quote " and </script> and é'}
 MEMBER = b'"_agentFeedback":' + json.dumps(ENVELOPE, separators=(",", ":")).encode()
 
 
-def extended(body: bytes) -> bytes | None:
-    names = read_names(body)
+def splice_member(body: bytes) -> bytes | None:
+    names = member_names(body)
     return None if names is None or FIELD in names else splice(body, {FIELD: ENVELOPE})
 
 
@@ -35,13 +35,13 @@ def extended(body: bytes) -> bytes | None:
 )
 def test_every_byte_stays(body: bytes) -> None:
     brace = body.rindex(b"}", 0, len(body.rstrip()))
-    assert extended(body) == body[:brace] + b"," + MEMBER + body[brace:]
+    assert splice_member(body) == body[:brace] + b"," + MEMBER + body[brace:]
 
 
 @pytest.mark.parametrize("body", [b"{}", b"{ }", b"{\n\n}\n", b"  {\t}"])
 def test_an_empty_object_gets_no_comma_and_keeps_its_white_space(body: bytes) -> None:
     brace = body.rindex(b"}")
-    assert extended(body) == body[:brace] + MEMBER + body[brace:]
+    assert splice_member(body) == body[:brace] + MEMBER + body[brace:]
 
 
 @pytest.mark.parametrize(
@@ -49,12 +49,12 @@ def test_an_empty_object_gets_no_comma_and_keeps_its_white_space(body: bytes) ->
     [b'{"_agentFeedback":null}', b'{"a":1, "_agentFeedback" : {"v":1}}', b'{"\\u005fagentFeedback":1}'],
 )
 def test_an_object_that_has_an_envelope_is_left_alone(body: bytes) -> None:
-    assert extended(body) is None
+    assert splice_member(body) is None
 
 
 @pytest.mark.parametrize("body", [b'{"a":{"_agentFeedback":1}}', b'{"a":"_agentFeedback"}', b'{"_agentfeedback":1}'])
 def test_the_name_elsewhere_is_no_envelope(body: bytes) -> None:
-    assert extended(body) is not None
+    assert splice_member(body) is not None
 
 
 @pytest.mark.parametrize(
@@ -91,7 +91,7 @@ def test_the_name_elsewhere_is_no_envelope(body: bytes) -> None:
     ids=lambda body: repr(body[:16]),
 )
 def test_what_is_no_readable_object_is_left_alone(body: bytes) -> None:
-    assert extended(body) is None
+    assert splice_member(body) is None
 
 
 _texts = st.text(st.characters(exclude_categories=["Cs"]))
@@ -114,17 +114,17 @@ def test_any_object_comes_back_with_one_member_more_and_all_its_bytes(
     content: dict[str, Any], before: str, after: str, indent: int | None, is_ascii: bool
 ) -> None:
     body = (before + json.dumps(content, indent=indent, ensure_ascii=is_ascii) + after).encode()
-    spliced = extended(body)
+    spliced = splice_member(body)
     assert spliced is not None
     read = json.loads(spliced)
     assert read.pop("_agentFeedback") == ENVELOPE
     assert read == content
-    added = (b"," if content else b"") + MEMBER
-    at = spliced.rindex(added)
-    assert spliced[:at] + spliced[at + len(added) :] == body
+    addition = (b"," if content else b"") + MEMBER
+    at = spliced.rindex(addition)
+    assert spliced[:at] + spliced[at + len(addition) :] == body
 
 
 @given(st.binary(max_size=40))
 def test_any_bytes_are_either_left_alone_or_stay_readable(body: bytes) -> None:
-    spliced = extended(body)
+    spliced = splice_member(body)
     assert spliced is None or json.loads(spliced)["_agentFeedback"] == ENVELOPE

@@ -9,11 +9,12 @@ from typing import Any
 from wsgiref.util import FileWrapper
 
 import pytest
-from agent_feedback import held
-from agent_feedback import wsgi as adapter
+from agent_feedback import client
+from agent_feedback.adapters import wsgi as adapter
+from agent_feedback.adapters import wsgi_response
 
 from tests.sdk.endpoint import KEY
-from tests.sdk.site import BODY, JSON, Client, Watched, answering, both, fetch
+from tests.sdk.site import BODY, JSON, Client, CountingBody, both, fetch, make_app
 
 LENGTH = ("Content-Length", str(len(BODY)))
 
@@ -35,14 +36,14 @@ def feedback() -> Client:
     ],
 )
 def test_the_products_body_is_closed_exactly_once(feedback: Client, status: str, headers: list[Any]) -> None:
-    body = Watched(BODY)
-    fetch(feedback.wsgi(answering(body, status, headers)), is_strict=False)
+    body = CountingBody(BODY)
+    fetch(feedback.wsgi(make_app(body, status, headers)), is_strict=False)
     assert body.closed == 1
 
 
 def test_the_products_body_is_closed_by_the_server_and_not_before(feedback: Client) -> None:
-    body = Watched(BODY)
-    chunks = feedback.wsgi(answering(body, headers=[JSON, LENGTH]))({"PATH_INFO": "/"}, lambda *start: None)
+    body = CountingBody(BODY)
+    chunks = feedback.wsgi(make_app(body, headers=[JSON, LENGTH]))({"PATH_INFO": "/"}, lambda *start: None)
     assert b"_agentFeedback" in b"".join(chunks)
     assert body.closed == 0
     chunks.close()  # type: ignore[attr-defined]
@@ -50,7 +51,7 @@ def test_the_products_body_is_closed_by_the_server_and_not_before(feedback: Clie
 
 
 def test_a_generator_that_nobody_reads_is_closed_all_the_same(feedback: Client) -> None:
-    body = Watched(BODY)
+    body = CountingBody(BODY)
     chunks = feedback.wsgi(lambda environ, start_response: body)({"PATH_INFO": "/"}, lambda *start: None)
     chunks.close()  # type: ignore[attr-defined]
     assert body.closed == 1
@@ -67,9 +68,9 @@ def test_an_exception_of_the_product_comes_through(feedback: Client) -> None:
 
 @pytest.mark.parametrize("headers", [[JSON], [JSON, LENGTH], [("Content-Type", "text/html")]])
 def test_an_exception_in_the_middle_of_a_body_comes_through_and_closes_it(feedback: Client, headers: list[Any]) -> None:
-    body = Watched(BODY[:3], BODY[3:], fails_after=1)
+    body = CountingBody(BODY[:3], BODY[3:], fails_after=1)
     with pytest.raises(LookupError, match="the product's own"):
-        fetch(feedback.wsgi(answering(body, headers=headers)), is_strict=False)
+        fetch(feedback.wsgi(make_app(body, headers=headers)), is_strict=False)
     assert body.closed == 1
 
 
@@ -77,28 +78,28 @@ def test_a_server_that_refuses_the_start_still_has_the_body_closed(feedback: Cli
     def refuse(*start: Any) -> None:
         raise AssertionError("headers already sent")
 
-    body = Watched(BODY)
+    body = CountingBody(BODY)
     with pytest.raises(AssertionError, match="already sent"):
-        feedback.wsgi(answering(body, headers=[JSON, LENGTH]))({"PATH_INFO": "/"}, refuse)
+        feedback.wsgi(make_app(body, headers=[JSON, LENGTH]))({"PATH_INFO": "/"}, refuse)
     assert body.closed == 1
 
 
 @pytest.mark.parametrize("name", ["customer_ref", "session_ref", "runtime_hint"])
 def test_a_callback_that_fails_leaves_the_response_as_it_was(name: str, caplog: pytest.LogCaptureFixture) -> None:
     feedback = Client(**{name: lambda environ: environ["no such thing"]})
-    app = answering(headers=[JSON, ("ETag", '"1"')])
-    extending = feedback.wsgi(app)
-    assert [fetch(extending) for _ in range(3)] == [fetch(app)] * 3
-    assert feedback.told == []
+    app = make_app(headers=[JSON, ("ETag", '"1"')])
+    wrapped_app = feedback.wsgi(app)
+    assert [fetch(wrapped_app) for _ in range(3)] == [fetch(app)] * 3
+    assert feedback.events == []
     assert [record.levelno for record in caplog.records] == [logging.WARNING]
     assert KEY not in caplog.text
 
 
 @pytest.mark.parametrize(
     ("module", "name"),
-    [(adapter, "splice"), (adapter, "read_names"), (adapter, "normalize_operation"), (held, "is_eligible")],
+    [(adapter, "splice"), (adapter, "member_names"), (client, "normalize_operation"), (wsgi_response, "is_eligible")],
 )
-@pytest.mark.parametrize("body", [[BODY], Watched(BODY[:3], BODY[3:])])
+@pytest.mark.parametrize("body", [[BODY], CountingBody(BODY[:3], BODY[3:])])
 def test_a_mistake_of_ours_leaves_the_response_as_it_was(
     feedback: Client, monkeypatch: pytest.MonkeyPatch, module: ModuleType, name: str, body: Iterable[bytes]
 ) -> None:
@@ -106,27 +107,27 @@ def test_a_mistake_of_ours_leaves_the_response_as_it_was(
         raise RuntimeError("a mistake")
 
     monkeypatch.setattr(module, name, fail)
-    plain, seen = both(answering(body, headers=[JSON, LENGTH]), feedback)
-    assert seen == plain
+    plain, response = both(make_app(body, headers=[JSON, LENGTH]), feedback)
+    assert response == plain
 
 
 @pytest.mark.parametrize("reference", [42, "", None, "a b", "x" * 161, "né", b"bytes", ["list"]])
 def test_a_reference_that_the_service_would_refuse_is_left_out(reference: Any) -> None:
     feedback = Client(customer_ref=lambda environ: reference, session_ref=lambda environ: reference)
-    assert fetch(feedback.wsgi(answering())).has_envelope
-    assert not {"customerRef", "sessionRef", "sessionSource"} & feedback.told[0].keys()
+    assert fetch(feedback.wsgi(make_app())).has_envelope
+    assert not {"customerRef", "sessionRef", "sessionSource"} & feedback.events[0].keys()
 
 
 def test_a_long_hint_is_cut() -> None:
     feedback = Client(runtime_hint=lambda environ: "x" * 500)
-    fetch(feedback.wsgi(answering()))
-    assert feedback.told[0]["runtimeHint"] == "x" * 200
+    fetch(feedback.wsgi(make_app()))
+    assert feedback.events[0]["runtimeHint"] == "x" * 200
 
 
 @pytest.mark.parametrize("status", ["nonsense", "", "2xx"])
 def test_a_status_that_cannot_be_read_passes_to_the_server(feedback: Client, status: str) -> None:
-    plain, seen = both(answering(status=status), feedback, is_strict=False)
-    assert seen == plain
+    plain, response = both(make_app(status=status), feedback, is_strict=False)
+    assert response == plain
 
 
 def test_a_product_that_starts_over_with_an_error_passes_as_it_is(feedback: Client) -> None:
@@ -138,8 +139,13 @@ def test_a_product_that_starts_over_with_an_error_passes_as_it_is(feedback: Clie
             start_response("500 Oops", [JSON], sys.exc_info())
             return [b'{"error":1}']
 
-    seen = fetch(feedback.wsgi(app))
-    assert (seen.status, seen.headers, seen.body, seen.starts) == ("500 Oops", [JSON], b'{"error":1}', 1)
+    response = fetch(feedback.wsgi(app))
+    assert (response.status, response.headers, response.body, response.starts) == (
+        "500 Oops",
+        [JSON],
+        b'{"error":1}',
+        1,
+    )
 
 
 def test_a_product_that_starts_over_while_its_body_is_read_passes_as_it_is(feedback: Client) -> None:
@@ -155,8 +161,13 @@ def test_a_product_that_starts_over_while_its_body_is_read_passes_as_it_is(feedb
 
         return chunks()
 
-    seen = fetch(feedback.wsgi(app), is_strict=False)
-    assert (seen.status, seen.headers, seen.body, seen.starts) == ("500 Oops", [JSON], b'{"error":1}', 1)
+    response = fetch(feedback.wsgi(app), is_strict=False)
+    assert (response.status, response.headers, response.body, response.starts) == (
+        "500 Oops",
+        [JSON],
+        b'{"error":1}',
+        1,
+    )
 
 
 @pytest.mark.parametrize(("headers", "is_extended"), [([JSON, LENGTH], True), ([JSON], False)])
@@ -168,13 +179,13 @@ def test_a_file_is_extended_if_it_says_how_long_it_is(feedback: Client, headers:
         wrapped: Iterable[bytes] = environ["wsgi.file_wrapper"](file, 4)
         return wrapped
 
-    seen = fetch(feedback.wsgi(app), **{"wsgi.file_wrapper": FileWrapper})
-    assert seen.has_envelope == is_extended
-    assert is_extended or (seen.body, seen.headers) == (BODY, headers)
+    response = fetch(feedback.wsgi(app), **{"wsgi.file_wrapper": FileWrapper})
+    assert response.has_envelope == is_extended
+    assert is_extended or (response.body, response.headers) == (BODY, headers)
     assert file.closed
 
 
 def test_a_file_that_is_too_long_goes_out_as_the_very_object_that_the_server_can_send_quickly() -> None:
     wrapped = FileWrapper(io.BytesIO(BODY))
-    app = Client(max_body_bytes=4).wsgi(answering(wrapped, headers=[JSON, LENGTH]))
+    app = Client(max_body_bytes=4).wsgi(make_app(wrapped, headers=[JSON, LENGTH]))
     assert app({"PATH_INFO": "/"}, lambda *start: None) is wrapped

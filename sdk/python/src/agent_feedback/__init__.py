@@ -4,24 +4,26 @@
 
     app.wsgi_app = AgentFeedback("af_live_…", endpoint="https://feedback.example").wsgi(app.wsgi_app)
 
-For customer context see `agent_feedback.customer_context`, for the agent's side `agent_feedback.agent`.
+For customer context see `agent_feedback.context`, for the agent's side `agent_feedback.agent`.
 """
 
-from agent_feedback.client import AgentFeedback
-from agent_feedback.context_calls import ContextError, ContextRefused, ContextUnavailable
-from agent_feedback.customer_context import Context, ContextItem, CustomerContext, Evidence
-from agent_feedback.options import BadOption, Options
+from agent_feedback.client import AgentFeedback, Interaction
+from agent_feedback.context import Context, ContextItem, CustomerContext, Observation
+from agent_feedback.errors import InvalidOption, ServiceError, ServiceRefused, ServiceUnavailable
+from agent_feedback.options import Options
+from agent_feedback.version import VERSION
 
 __all__ = [
     "AgentFeedback",
-    "BadOption",
     "Context",
-    "ContextError",
     "ContextItem",
-    "ContextRefused",
-    "ContextUnavailable",
     "CustomerContext",
-    "Evidence",
+    "Interaction",
+    "InvalidOption",
+    "Observation",
     "Options",
+    "ServiceError",
+    "ServiceRefused",
+    "ServiceUnavailable",
 ]
-__version__ = "0.1.0"
+__version__ = VERSION

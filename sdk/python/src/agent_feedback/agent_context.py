@@ -1,17 +1,20 @@
-"""The agent's side of customer context: what a product asks, and the way back over the product's own origin."""
+"""The agent's side of customer context: the action in a response, answered at the product's own origin."""
 
 import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import urljoin
 
-from agent_feedback import agent_calls, files
+from agent_feedback import agent_http, protocol_files
 
-ITEM_MEMBERS: Sequence[str] = files.read("contract.json")["relay"]["bodies"]["/_service/v1/enrichment/answers"]["items"]
+ITEM_MEMBERS: Sequence[str] = protocol_files.read("contract.json")["relay"]["bodies"][
+    "/_service/v1/enrichment/answers"
+]["items"]
+_MEMBERS_OF_STATE = ("state", "stageInstruction", "answerInstruction", "submit")
 
 
-class ContextQuestion:
-    """What a product wants to know, and may be told within its catalog."""
+class ContextAction:
+    """A product's request for context, answered in the words of its catalog."""
 
     def __init__(self, content: Mapping[str, Any], response_url: str) -> None:
         self.content = dict(content)
@@ -19,57 +22,56 @@ class ContextQuestion:
 
     @property
     def state(self) -> str:
-        """`answer_ready` means that an answer may be sent."""
+        """The state of the request; in `answer_ready` an answer may be sent."""
         return str(self.content.get("state"))
 
     @property
     def instruction(self) -> str:
-        """What the service asks the agent to do now."""
+        """The service's instruction for this state."""
         return str(self.content.get("stageInstruction") or "")
 
     @property
     def catalog(self) -> list[dict[str, Any]]:
-        """The keys that may be answered, each with its `allowedValues`."""
+        """The fields that may be answered, each with its `key` and `allowedValues`."""
         schema = (self.content.get("submit") or {}).get("bodySchema") or {}
         return [entry for entry in schema.get("catalog") or [] if isinstance(entry, dict)]
 
     def answer(self, items: Sequence[Mapping[str, Any]], status: str = "answered") -> dict[str, Any]:
-        """Send an answer and return what became of it; the type of an item is taken from the catalog.
+        """Send an answer and return the service's; the type of an item is taken from the catalog.
 
         Each item has `key`, `value` and `provenance`, and may have `confidence`, `remember` and `expiresAt`.
-        Raises ValueError for what the question does not allow, `FeedbackRefused` and ConnectionError.
+        Raise ValueError for an answer that the action does not allow, `ServiceRefused` or `ServiceUnavailable`.
         """
         action = self.content.get("submit")
         if not isinstance(action, dict):
             raise ValueError(f"nothing may be answered in the state {self.state}")
         try:
-            completed = [self._complete(item) for item in items]
-            _check(status, completed, action["bodySchema"])
+            typed_items = [self._add_type(item) for item in items]
+            _check(status, typed_items, action["bodySchema"])
         except (KeyError, TypeError, AttributeError):
-            raise ValueError("this question does not say what it takes") from None
-        return self._post(action, {"status": status, "items": completed})
+            raise ValueError("this action does not publish its bounds") from None
+        return self._post(action, {"status": status, "items": typed_items})
 
     def decide(self, decision: str, remember: bool | None = None) -> dict[str, Any]:
-        """Tell what the user said of such questions, `approved` or `declined`; a refusal of a known user stays."""
+        """Send the user's decision on such requests, `approved` or `declined`, and return the service's answer.
+
+        The service stores a refusal for every later request about the same customer.
+        """
         action = self.content.get("consent")
         if not isinstance(action, dict):
             raise ValueError(f"nothing is to be decided in the state {self.state}")
         try:
             decisions = list(action["bodySchema"]["decision"])
         except (KeyError, TypeError):
-            raise ValueError("this question does not say what it takes") from None
+            raise ValueError("this action does not publish its bounds") from None
         if decision not in decisions:
             raise ValueError(f"decision must be one of {', '.join(decisions)}")
         body = {"decision": decision} if remember is None else {"decision": decision, "remember": remember}
-        decided = self._post(action, body)
-        self.content.update(
-            (name, decided[name])
-            for name in ("state", "stageInstruction", "answerInstruction", "submit")
-            if name in decided
-        )
-        return decided
+        answer = self._post(action, body)
+        self.content.update((name, answer[name]) for name in _MEMBERS_OF_STATE if name in answer)
+        return answer
 
-    def _complete(self, item: Mapping[str, Any]) -> dict[str, Any]:
+    def _add_type(self, item: Mapping[str, Any]) -> dict[str, Any]:
         entry = next((entry for entry in self.catalog if entry.get("key") == item.get("key")), None)
         if entry is None:
             raise ValueError(f"key must be one of {', '.join(str(entry.get('key')) for entry in self.catalog)}")
@@ -81,15 +83,15 @@ class ContextQuestion:
 
     def _post(self, action: Mapping[str, Any], body: Mapping[str, Any]) -> dict[str, Any]:
         url = urljoin(self._response_url, str(action.get("url")))
-        # Answers go where the question came from: a product never sends its agents elsewhere.
-        if agent_calls.origin(url) != agent_calls.origin(self._response_url) or not agent_calls.is_safe(url):
-            raise ValueError(f"{agent_calls.origin(url)} is not the product's own origin")
+        # Answers go to the origin of the response: a product never sends its agents elsewhere.
+        if agent_http.origin_of(url) != agent_http.origin_of(self._response_url) or not agent_http.is_safe(url):
+            raise ValueError(f"{agent_http.origin_of(url)} is not the product's own origin")
         text = json.dumps(body, allow_nan=False).encode()
-        return agent_calls.post(url, str(action.get("authorization")), text)
+        return agent_http.post(url, str(action.get("authorization")), text)
 
 
 def _check(status: str, items: Sequence[Mapping[str, Any]], schema: Mapping[str, Any]) -> None:
-    """Raise ValueError for what a question's schema does not allow."""
+    """Raise ValueError for an answer that the action's schema does not allow."""
     bounds = schema["items"]
     if status not in schema["status"]:
         raise ValueError(f"status must be one of {', '.join(schema['status'])}")
@@ -98,8 +100,8 @@ def _check(status: str, items: Sequence[Mapping[str, Any]], schema: Mapping[str,
     if len(items) > bounds["maximum"]:
         raise ValueError(f"at most {bounds['maximum']} items can be sent")
     for item in items:
-        missing = [name for name in bounds["required"] if name not in item]
-        if missing or not item.keys() <= set(ITEM_MEMBERS):
+        is_complete = all(name in item for name in bounds["required"])
+        if not is_complete or not item.keys() <= set(ITEM_MEMBERS):
             raise ValueError(f"an item has {', '.join(bounds['required'])}, and may have {', '.join(ITEM_MEMBERS)}")
         if item["provenance"] not in bounds["provenance"]:
             raise ValueError(f"provenance must be one of {', '.join(bounds['provenance'])}")

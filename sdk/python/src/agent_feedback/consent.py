@@ -1,10 +1,8 @@
-"""What customers chose, as this process knows it: the response path reads memory only.
+"""The cache of customers' consent decisions: the response path reads memory only.
 
-A customer that is not known yet gets the question's envelope; a thread asks the service in the background, so that
-the next response knows.
+A miss returns an unknown decision at once, and a background thread asks the service for the next response.
 """
 
-import http.client
 import json
 import logging
 import os
@@ -14,98 +12,99 @@ import weakref
 from collections import OrderedDict
 from typing import NamedTuple
 
-from agent_feedback import files
+from agent_feedback import protocol_files
+from agent_feedback.errors import ServiceRefused, ServiceUnavailable
+from agent_feedback.http import HttpClient
 from agent_feedback.options import Options
-from agent_feedback.transport import Transport
 
-MOST_AT_ONCE = 50
-"""Subjects in one question to the service."""
+MAX_SUBJECTS = 50
+"""Subjects in one request, as the service allows."""
 
-UNDECIDED_S = 2.0
-"""How long it is taken as known that a customer has not chosen."""
+UNDECIDED_TTL_S = 2.0
+"""How long the absence of a decision is cached: the customer may be deciding right now."""
 
 logger = logging.getLogger("agent_feedback")
 
 
-class Choice(NamedTuple):
-    """What one customer chose, and how often; `until` is when this is asked again, on the monotonic clock."""
+class CachedDecision(NamedTuple):
+    """One customer's decision and its revision; `expires_at` is on the monotonic clock."""
 
     state: str
     revision: int
-    until: float
+    expires_at: float
 
 
-UNKNOWN = Choice("unknown", 0, 0.0)
+UNKNOWN = CachedDecision("unknown", 0, 0.0)
 
 
-class ConsentStates:
-    """The choices that one process knows."""
+class ConsentCache:
+    """The decisions that this process has cached, at most `consent_cache_size`."""
 
     def __init__(self, options: Options) -> None:
         self._options = options
-        self._path = files.read("contract.json")["paths"]["consentState"]
+        self._http = HttpClient(options.endpoint)
+        self._path = protocol_files.read("contract.json")["paths"]["consentState"]
         self._reset()
-        this = weakref.ref(self)
-        os.register_at_fork(after_in_child=lambda: _reset(this))
+        cache = weakref.ref(self)
+        os.register_at_fork(after_in_child=lambda: _reset(cache))
 
     def _reset(self) -> None:
-        self._known: OrderedDict[str, Choice] = OrderedDict()
-        self._asked: dict[str, None] = {}
+        self._decisions: OrderedDict[str, CachedDecision] = OrderedDict()
+        self._pending: dict[str, None] = {}
         self._lock = threading.Lock()
-        self._is_asking = False
+        self._has_thread = False
 
-    def find(self, subject: str) -> Choice:
-        """Return what is known of a subject, and have it asked for if that is nothing or old."""
+    def find(self, subject: str) -> CachedDecision:
+        """Return the cached decision of a subject, expired or unknown as it may be, and refresh it if it is."""
         with self._lock:
-            choice = self._known.get(subject, UNKNOWN)
-            if choice.until > time.monotonic():
-                self._known.move_to_end(subject)
-                return choice
-            self._asked[subject] = None
-            if not self._is_asking:
-                self._is_asking = True
-                threading.Thread(target=self._ask, name="agent-feedback-consent", daemon=True).start()
-        return choice
+            decision = self._decisions.get(subject, UNKNOWN)
+            if decision.expires_at > time.monotonic():
+                self._decisions.move_to_end(subject)
+                return decision
+            self._pending[subject] = None
+            if not self._has_thread:
+                self._has_thread = True
+                threading.Thread(target=self._refresh, name="agent-feedback-consent", daemon=True).start()
+        return decision
 
-    def _ask(self) -> None:
-        transport = Transport(self._options.endpoint, self._options.timeout)
-        while subjects := self._next():
+    def _refresh(self) -> None:
+        """Ask for all pending subjects, batch by batch."""
+        while subjects := self._take_pending():
             try:
-                self._learn(self._fetch(transport, subjects))
-            except (OSError, http.client.HTTPException, ValueError, KeyError, TypeError) as error:
+                self._store(self._fetch(subjects))
+            except (ServiceUnavailable, ServiceRefused, ValueError, KeyError, TypeError) as error:
                 logger.debug("consent could not be read (%s)", type(error).__name__)
-        transport.close()
+        self._http.close()
 
-    def _next(self) -> list[str]:
-        """Take the subjects to ask for; with none left the thread ends, and a later miss starts another."""
+    def _take_pending(self) -> list[str]:
+        """Return the next subjects to ask for; without any the thread ends, and a later miss starts another."""
         with self._lock:
-            subjects = list(self._asked)[:MOST_AT_ONCE]
+            subjects = list(self._pending)[:MAX_SUBJECTS]
             for subject in subjects:
-                del self._asked[subject]
-            self._is_asking = bool(subjects)
+                del self._pending[subject]
+            self._has_thread = bool(subjects)
         return subjects
 
-    def _fetch(self, transport: Transport, subjects: list[str]) -> dict[str, tuple[str, int]]:
+    def _fetch(self, subjects: list[str]) -> dict[str, tuple[str, int]]:
         body = json.dumps({"subjects": subjects}).encode()
-        answer = transport.post(self._path, body, {"Authorization": f"Bearer {self._options.api_key.reveal()}"})
-        if answer.status != 200:
-            raise ValueError(answer.status)
-        return {row["subject"]: (row["state"], row["revision"]) for row in json.loads(answer.body)["subjects"]}
+        response = self._http.post(self._path, body, self._options.api_key.reveal(), self._options.timeout)
+        if response.status != 200:
+            raise ServiceRefused(response.status)
+        return {row["subject"]: (row["state"], row["revision"]) for row in json.loads(response.body)["subjects"]}
 
-    def _learn(self, states: dict[str, tuple[str, int]]) -> None:
-        soon = time.monotonic() + UNDECIDED_S
-        until = time.monotonic() + self._options.consent_cache_ttl
+    def _store(self, states: dict[str, tuple[str, int]]) -> None:
+        now = time.monotonic()
+        ttl_s = self._options.consent_cache_ttl
         with self._lock:
             for subject, (state, revision) in states.items():
-                # Who has not chosen yet may be choosing right now.
-                is_open = state == "unknown"
-                self._known[subject] = Choice(state, revision, min(until, soon) if is_open else until)
-                self._known.move_to_end(subject)
-            while len(self._known) > self._options.consent_cache_size:
-                self._known.popitem(last=False)
+                expires_at = now + (min(ttl_s, UNDECIDED_TTL_S) if state == "unknown" else ttl_s)
+                self._decisions[subject] = CachedDecision(state, revision, expires_at)
+                self._decisions.move_to_end(subject)
+            while len(self._decisions) > self._options.consent_cache_size:
+                self._decisions.popitem(last=False)
 
 
-def _reset(states: "weakref.ref[ConsentStates]") -> None:
-    found = states()
-    if found is not None:
-        found._reset()
+def _reset(reference: "weakref.ref[ConsentCache]") -> None:
+    cache = reference()
+    if cache is not None:
+        cache._reset()

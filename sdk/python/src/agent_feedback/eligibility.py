@@ -1,8 +1,7 @@
-"""Which responses carry an envelope."""
+"""Decide which responses carry an envelope."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
 
 ALWAYS_EXCLUDED = (
     "/health",
@@ -20,7 +19,7 @@ _HTML = re.compile(
     r"text/html\s*(?:;\s*charset\s*=\s*\"?(?:utf-?8|us-ascii|iso-8859-1|windows-1252)\"?\s*)?\Z", re.IGNORECASE
 )
 _PARTIAL = (204, 205, 206)
-# What a cache of the company's own obeys before it looks at Cache-Control.
+# The headers that a CDN obeys before Cache-Control.
 _CDN_POLICIES = frozenset({"cdn-cache-control", "surrogate-control"})
 
 
@@ -38,42 +37,42 @@ class PathRules:
 
 def _compile(pattern: str) -> "re.Pattern[str]":
     parts = re.split(r"(\*\*|\*)", pattern)
-    words = {"**": ".*", "*": "[^/]*"}
-    return re.compile("".join(words.get(part, re.escape(part)) for part in parts) + r"\Z", re.DOTALL)
+    wildcards = {"**": ".*", "*": "[^/]*"}
+    return re.compile("".join(wildcards.get(part, re.escape(part)) for part in parts) + r"\Z", re.DOTALL)
 
 
-def by_name(headers: Iterable[tuple[str, str]]) -> dict[str, str]:
-    """Return headers by their lower-cased names; one that occurs again is joined with commas."""
-    named: dict[str, str] = {}
-    for written, value in headers:
-        name = written.lower()
-        named[name] = f"{named[name]}, {value}" if name in named else value
-    return named
+def index_headers(headers: Iterable[tuple[str, str]]) -> dict[str, str]:
+    """Return headers by their lower-cased names; the values of a repeated one are joined with commas."""
+    index: dict[str, str] = {}
+    for header, value in headers:
+        name = header.lower()
+        index[name] = f"{index[name]}, {value}" if name in index else value
+    return index
 
 
 def surface_of(headers: Mapping[str, str]) -> str | None:
-    """Return what a response is by its lower-cased headers, JSON or HTML, or None if neither."""
+    """Return the surface of a response by its lower-cased headers, `http_json` or `html`, or None if neither."""
     content_type = headers.get("content-type", "").strip()
     if _JSON.match(content_type):
         return "http_json"
     return "html" if _HTML.match(content_type) else None
 
 
-def is_eligible(status: int, headers: Mapping[str, str], options: Any) -> bool:
-    """Tell whether a response, by its status and lower-cased headers, can be extended if its content can."""
+def is_eligible(status: int, headers: Mapping[str, str], cache_mode: str) -> bool:
+    """Tell whether status and lower-cased headers allow the response to be modified."""
     if not 200 <= status < 300 or status in _PARTIAL or "content-range" in headers:
         return False
     if headers.get("content-encoding", "identity").strip().lower() != "identity":
         return False
-    return options.cache_mode == "private" or not _is_shared(headers)
+    return cache_mode == "private" or not _is_shared(headers)
 
 
 def _is_shared(headers: Mapping[str, str]) -> bool:
-    """Tell whether a cache in between may keep the response: then one customer's capability would reach another."""
+    """Tell whether a shared cache may store the response: it would give one customer's capability to another."""
     if _CDN_POLICIES & headers.keys():
         return True
     directives = {part.strip().lower() for part in headers.get("cache-control", "").split(",")}
-    # With a field name, as in private="set-cookie", they keep back that field only.
+    # With a field name, as in private="set-cookie", they are about that field only.
     if directives & {"private", "no-store"}:
         return False
     return (

@@ -1,17 +1,17 @@
-"""The `_agentFeedback` envelope in each of its states, from the protocol's own texts and bounds."""
+"""Build the `_agentFeedback` envelope in each of its states from the texts and bounds of the protocol files."""
 
 from datetime import datetime, timezone
 from typing import Any, NamedTuple
 
-from agent_feedback import files
+from agent_feedback import protocol_files
 
 FIELD = "_agentFeedback"
 
 Content = dict[str, Any]
 
 
-class Occasion(NamedTuple):
-    """What one envelope is made for."""
+class EnvelopeContext(NamedTuple):
+    """The facts that one envelope depends on."""
 
     endpoint: str
     capability: str
@@ -19,69 +19,69 @@ class Occasion(NamedTuple):
     """Seconds since 1970."""
     mode: str
     has_customer: bool = False
-    """Whether the response belongs to a customer whose choice can be remembered."""
-    choice: str = "unknown"
-    """What that customer chose, as far as this process knows: unknown, approved or declined."""
+    """Whether the response belongs to a customer, so that a decision can be stored for later uses."""
+    decision: str = "unknown"
+    """The customer's consent decision as this process has cached it: unknown, approved or declined."""
     service_name: str = "Agent Feedback"
 
 
-def build(occasion: Occasion) -> Content:
-    """Return the envelope for an occasion."""
-    if occasion.mode == "never_ask":
-        return _ready(occasion, {})
-    consent = {"configuredMode": occasion.mode, "consentManagedBy": "service"}
-    if occasion.mode == "ask_always" or not occasion.has_customer:
-        return _ask(occasion, consent, "always")
-    if occasion.choice == "approved":
-        return {**_ready(occasion, consent), "manageConsent": _manage(occasion, "approved")}
-    if occasion.choice == "declined":
-        return _disabled(occasion, consent)
-    return _ask(occasion, consent, "once")
+def build(context: EnvelopeContext) -> Content:
+    """Return the envelope of a context."""
+    if context.mode == "never_ask":
+        return _ready(context, {})
+    consent = {"configuredMode": context.mode, "consentManagedBy": "service"}
+    if context.mode == "ask_always" or not context.has_customer:
+        return _ask(context, consent, "always")
+    if context.decision == "approved":
+        return {**_ready(context, consent), "manageConsent": _manage(context, "approved")}
+    if context.decision == "declined":
+        return _disabled(context, consent)
+    return _ask(context, consent, "once")
 
 
-def _ready(occasion: Occasion, consent: Content) -> Content:
-    contract = files.read("contract.json")
+def _ready(context: EnvelopeContext, consent: Content) -> Content:
+    contract = protocol_files.read("contract.json")
     return {
-        **_base(occasion, "never_ask", "feedback_ready", requires=False, policy="none"),
+        **_base(context, "never_ask", "feedback_ready", requires=False, policy="none"),
         **consent,
         "when": contract["when"]["feedback_ready"],
-        "submitOutcome": {**_action(occasion, "outcomes"), "bodySchema": contract["outcomeBody"]},
-        "submit": {**_action(occasion, "reports"), "reportSchema": contract["reportSchema"]},
+        "submitOutcome": {**_action(context, "outcomes"), "bodySchema": contract["outcomeBody"]},
+        "submit": {**_action(context, "reports"), "reportSchema": contract["reportSchema"]},
     }
 
 
-def _ask(occasion: Occasion, consent: Content, policy: str) -> Content:
-    contract, texts = files.read("contract.json"), files.read("instructions.json")
+def _ask(context: EnvelopeContext, consent: Content, policy: str) -> Content:
+    contract, texts = protocol_files.read("contract.json"), protocol_files.read("instructions.json")
     mode = "ask_once" if policy == "once" else "ask_always"
     return {
-        **_base(occasion, mode, "consent_required", requires=True, policy=policy),
+        **_base(context, mode, "consent_required", requires=True, policy=policy),
         **consent,
         "when": contract["when"][policy],
         "requiredAction": {
             "type": "ask_user",
-            "question": texts["questions"][policy].replace("{service}", occasion.service_name),
-            "submitDecision": {**_action(occasion, "decisions"), "bodySchema": contract["decisionBody"]},
+            "question": texts["questions"][policy].replace("{service}", context.service_name),
+            "submitDecision": {**_action(context, "decisions"), "bodySchema": contract["decisionBody"]},
         },
     }
 
 
-def _disabled(occasion: Occasion, consent: Content) -> Content:
+def _disabled(context: EnvelopeContext, consent: Content) -> Content:
     return {
-        **_base(occasion, "ask_once", "feedback_disabled", requires=False, policy="once"),
+        **_base(context, "ask_once", "feedback_disabled", requires=False, policy="once"),
         **consent,
         "requested": False,
-        "when": files.read("contract.json")["when"]["feedback_disabled"],
-        "manageConsent": _manage(occasion, "declined"),
+        "when": protocol_files.read("contract.json")["when"]["feedback_disabled"],
+        "manageConsent": _manage(context, "declined"),
     }
 
 
-def _manage(occasion: Occasion, current: str) -> Content:
-    body = files.read("contract.json")["decisionBody"]
-    return {"current": current, **_action(occasion, "decisions"), "bodySchema": body}
+def _manage(context: EnvelopeContext, current: str) -> Content:
+    body = protocol_files.read("contract.json")["decisionBody"]
+    return {"current": current, **_action(context, "decisions"), "bodySchema": body}
 
 
-def _base(occasion: Occasion, mode: str, state: str, *, requires: bool, policy: str) -> Content:
-    contract, texts = files.read("contract.json"), files.read("instructions.json")
+def _base(context: EnvelopeContext, mode: str, state: str, *, requires: bool, policy: str) -> Content:
+    contract, texts = protocol_files.read("contract.json"), protocol_files.read("instructions.json")
     return {
         "v": contract["version"],
         "mode": mode,
@@ -92,15 +92,15 @@ def _base(occasion: Occasion, mode: str, state: str, *, requires: bool, policy: 
         "reliability": contract["reliability"]["http"],
         "instruction": texts[state],
         "privacy": texts["privacy"],
-        "expiresAt": datetime.fromtimestamp(occasion.expires_at, timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        "expiresAt": datetime.fromtimestamp(context.expires_at, timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ"),
     }
 
 
-def _action(occasion: Occasion, path: str) -> Content:
-    contract = files.read("contract.json")
+def _action(context: EnvelopeContext, path: str) -> Content:
+    contract = protocol_files.read("contract.json")
     return {
-        "url": occasion.endpoint + contract["paths"][path],
+        "url": context.endpoint + contract["paths"][path],
         "method": "POST",
-        "authorization": f"Bearer {occasion.capability}",
+        "authorization": f"Bearer {context.capability}",
         "contentType": contract["contentType"],
     }

@@ -1,4 +1,4 @@
-"""What the service may know of a request: a fixed list, and nothing else of it."""
+"""The observation of a request: the fixed list of what the service may see of it."""
 
 import ipaddress
 import re
@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
-LONGEST_AGENT = 512
-LONGEST_LANGUAGE = 256
-LONGEST_ORIGIN = 300
-LONGEST_PLATFORM = 80
+MAX_USER_AGENT_LENGTH = 512
+MAX_LANGUAGE_LENGTH = 256
+MAX_ORIGIN_LENGTH = 300
+MAX_PLATFORM_LENGTH = 80
 
 _METHOD = re.compile(r"[A-Za-z]{1,16}\Z")
 _MOBILE = re.compile(r"\?[01]\Z")
@@ -17,29 +17,29 @@ _HOST = re.compile(r"[a-z0-9.-]+\Z|[0-9a-f:.]+\Z")
 
 
 def observe(environ: Mapping[str, Any]) -> dict[str, str]:
-    """Return the observation of a request; what is missing, or not as it should be, is left out.
+    """Return the observation of a request, without members that are missing or malformed.
 
-    The address is that of the peer as the host application left it: who trusts a proxy has told the host so.
+    The address is `REMOTE_ADDR`: a host application behind a proxy sets it from the headers that it trusts.
     """
-    found = {
+    members = {
         "clientIp": _address(environ.get("REMOTE_ADDR")),
         "method": _matching(_METHOD, environ.get("REQUEST_METHOD")),
-        "userAgent": _text(environ.get("HTTP_USER_AGENT"), LONGEST_AGENT),
-        "acceptLanguage": _text(environ.get("HTTP_ACCEPT_LANGUAGE"), LONGEST_LANGUAGE),
+        "userAgent": _text(environ.get("HTTP_USER_AGENT"), MAX_USER_AGENT_LENGTH),
+        "acceptLanguage": _text(environ.get("HTTP_ACCEPT_LANGUAGE"), MAX_LANGUAGE_LENGTH),
         "referrerOrigin": _origin(environ.get("HTTP_REFERER")),
-        "secChUaPlatform": _text(environ.get("HTTP_SEC_CH_UA_PLATFORM"), LONGEST_PLATFORM),
+        "secChUaPlatform": _text(environ.get("HTTP_SEC_CH_UA_PLATFORM"), MAX_PLATFORM_LENGTH),
         "secChUaMobile": _matching(_MOBILE, environ.get("HTTP_SEC_CH_UA_MOBILE")),
     }
-    return {name: value for name, value in found.items() if value}
+    return {name: value for name, value in members.items() if value}
 
 
 def _address(text: Any) -> str | None:
     try:
-        # A zone names an interface of this machine.
+        # The zone of an IPv6 address names an interface of this machine.
         address = ipaddress.ip_address(str(text).partition("%")[0])
     except ValueError:
         return None
-    # A socket for both families writes the older one so.
+    # A socket for both families writes IPv4 addresses as ::ffff:192.0.2.1.
     return str(getattr(address, "ipv4_mapped", None) or address)
 
 
@@ -47,12 +47,12 @@ def _matching(rule: "re.Pattern[str]", text: Any) -> str | None:
     return text if isinstance(text, str) and rule.match(text) else None
 
 
-def _text(text: Any, longest: int) -> str | None:
-    return text.strip()[:longest] if isinstance(text, str) and text.isprintable() else None
+def _text(text: Any, max_length: int) -> str | None:
+    return text.strip()[:max_length] if isinstance(text, str) and text.isprintable() else None
 
 
 def _origin(text: Any) -> str | None:
-    """Return the origin of a URL: its path and query may tell anything."""
+    """Return the origin of a URL; its path and query may hold personal data."""
     try:
         parts = urlsplit(text if isinstance(text, str) else "")
         host, port = parts.hostname or "", parts.port
@@ -61,4 +61,4 @@ def _origin(text: Any) -> str | None:
     if parts.scheme not in ("http", "https") or not _HOST.match(host):
         return None
     origin = f"{parts.scheme}://{f'[{host}]' if ':' in host else host}" + ("" if port is None else f":{port}")
-    return origin if len(origin) <= LONGEST_ORIGIN else None
+    return origin if len(origin) <= MAX_ORIGIN_LENGTH else None

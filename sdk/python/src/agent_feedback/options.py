@@ -1,4 +1,4 @@
-"""What a company sets, in code or in the environment. A mistake shows when the process starts, never in a request."""
+"""The options of a company, from code or the environment, checked when the process starts and never in a request."""
 
 import math
 import os
@@ -7,24 +7,21 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
-from agent_feedback.capability import ProductKey
-from agent_feedback.company_key import CompanyKey
+from agent_feedback.errors import InvalidOption
+from agent_feedback.keys import CompanyKey, ProductKey
+from agent_feedback.runtime_hint import USER_AGENT
 
 MODES = ("never_ask", "ask_once", "ask_always", "off")
 CACHE_MODES = ("safe", "private")
-LOOPBACK = ("127.0.0.1", "localhost", "::1")
+LOOPBACK_HOSTS = ("127.0.0.1", "localhost", "::1")
 
-Reference = Callable[[Mapping[str, Any]], str | None]
-"""Given the WSGI environment, returns an opaque reference of yours, or None."""
-
-
-class BadOption(ValueError):
-    """An option that cannot be used; the message says which and why."""
+RequestCallback = Callable[[Mapping[str, Any]], str | None]
+"""Takes the WSGI environment of a request, returns a text about it or None."""
 
 
 @dataclass(frozen=True)
 class Options:
-    """Everything that can be set; times in seconds."""
+    """The options; times in seconds."""
 
     api_key: ProductKey
     endpoint: str
@@ -33,9 +30,12 @@ class Options:
     cache_mode: str = "safe"
     include: Sequence[str] = ("/**",)
     exclude: Sequence[str] = ()
-    customer_ref: Reference | None = None
-    session_ref: Reference | None = None
-    runtime_hint: Reference | None = None
+    customer_ref: RequestCallback | None = None
+    session_ref: RequestCallback | None = None
+    runtime_hint: RequestCallback | str | None = None
+    """A callback, or `user-agent` for the product tokens of the User-Agent header."""
+    operation: RequestCallback | None = None
+    """Names the operation of a request; the path does where it returns None."""
     flush_interval: float = 0.5
     max_queue_size: int = 1000
     timeout: float = 3.0
@@ -45,82 +45,82 @@ class Options:
     consent_cache_size: int = 10_000
     consent_cache_ttl: float = 300.0
     company_key: CompanyKey | None = None
-    """With it, responses can ask for customer context and the relay is mounted."""
+    """With it, responses can request customer context and the relay is mounted."""
     context_timeout: float = 0.25
-    """For one question of customer context, with everything that belongs to it."""
+    """For one call for customer context, from the look-up of the host to the last byte."""
     relay_timeout: float = 5.0
-    """For what an agent sends through the relay."""
+    """For one request that an agent sends through the relay."""
     service_name: str = "Agent Feedback"
-    """The name that the service gives itself in its questions."""
+    """The name of the service in its consent questions."""
 
 
 def read_options(api_key: str | None, endpoint: str | None, settings: Mapping[str, Any]) -> Options:
-    """Join arguments and environment, arguments first, or raise `BadOption`."""
-    chosen = dict(settings)
-    company_key = read_company_key(chosen.pop("company_key", None))
-    chosen.setdefault("mode", os.environ.get("AGENT_FEEDBACK_MODE") or MODES[0])
-    for name, value in chosen.items():
+    """Return the options of arguments and environment, arguments first, or raise `InvalidOption`."""
+    options = dict(settings)
+    company_key = read_company_key(options.pop("company_key", None))
+    options.setdefault("mode", os.environ.get("AGENT_FEEDBACK_MODE") or MODES[0])
+    for name, value in options.items():
         _check(name, value)
     return Options(
-        api_key=_key(api_key),
+        api_key=_read_product_key(api_key),
         endpoint=read_endpoint(endpoint),
-        is_enabled=is_switched_on(),
+        is_enabled=read_kill_switch(),
         company_key=company_key,
-        **chosen,
+        **options,
     )
 
 
-def is_switched_on() -> bool:
-    """Tell whether the kill switch has been left alone."""
+def read_kill_switch() -> bool:
+    """Tell whether the package is enabled: AGENT_FEEDBACK_ENABLED is not `false`."""
     return os.environ.get("AGENT_FEEDBACK_ENABLED", "true").strip().lower() not in ("false", "0", "no", "off")
 
 
 def read_company_key(argument: str | None) -> CompanyKey | None:
-    """Return the company key of the argument or else of the environment, or raise `BadOption`."""
-    chosen = os.environ.get("AGENT_FEEDBACK_COMPANY_KEY") or None if argument is None else argument
+    """Return the company key of the argument or else of the environment, or raise `InvalidOption`."""
+    text = os.environ.get("AGENT_FEEDBACK_COMPANY_KEY") or None if argument is None else argument
     try:
-        return None if chosen is None else CompanyKey(chosen.strip())
+        return None if text is None else CompanyKey(text.strip())
     except (ValueError, TypeError, AttributeError):
-        raise BadOption(
+        raise InvalidOption(
             "company_key (or AGENT_FEEDBACK_COMPANY_KEY): a company key looks like af_company_<32 hex digits>_<secret>"
         ) from None
 
 
-def _key(argument: str | None) -> ProductKey:
+def _read_product_key(argument: str | None) -> ProductKey:
     try:
         return ProductKey((argument or os.environ.get("AGENT_FEEDBACK_KEY", "")).strip())
     except (ValueError, TypeError, AttributeError):
-        raise BadOption(
+        raise InvalidOption(
             "api_key (or AGENT_FEEDBACK_KEY): a product key looks like af_live_<32 hex digits>_<secret>"
         ) from None
 
 
 def read_endpoint(argument: str | None) -> str:
-    """Return the service's address, or raise `BadOption`."""
-    refused = BadOption(
+    """Return the service's address, or raise `InvalidOption`."""
+    error = InvalidOption(
         "endpoint (or AGENT_FEEDBACK_URL): an https URL without credentials, query or fragment is needed; "
         "http only for the machine itself"
     )
     url = (argument or os.environ.get("AGENT_FEEDBACK_URL", "")).strip().rstrip("/")
     try:
         parts = urlsplit(url)
-        is_safe = parts.scheme == "https" or (parts.scheme == "http" and parts.hostname in LOOPBACK)
+        is_safe = parts.scheme == "https" or (parts.scheme == "http" and parts.hostname in LOOPBACK_HOSTS)
         # Reading the port checks it.
         is_plain = parts.port != 0 and not (parts.query or parts.fragment or "@" in parts.netloc)
     except ValueError:
-        raise refused from None
+        raise error from None
     if not (is_safe and is_plain and parts.hostname and url.isascii() and url.isprintable() and " " not in url):
-        raise refused
+        raise error
     return url
 
 
 def _check(name: str, value: Any) -> None:
     if name not in _RULES:
-        known = sorted((*_RULES, "company_key"))
-        raise BadOption(f"{name}: there is no such option; there are {', '.join(known)}")
-    is_right, needed = _RULES[name]
-    if not is_right(value):
-        raise BadOption(f"{name}: {needed}")
+        names = sorted((*_RULES, "company_key"))
+        raise InvalidOption(f"{name}: there is no such option; there are {', '.join(names)}")
+    is_valid, requirement = _RULES[name]
+    if not is_valid(value):
+        raise InvalidOption(f"{name}: {requirement}")
 
 
 def _is_time(value: Any) -> bool:
@@ -135,8 +135,12 @@ def _is_callback(value: Any) -> bool:
     return value is None or callable(value)
 
 
+def _is_hint(value: Any) -> bool:
+    return value == USER_AGENT or _is_callback(value)
+
+
 def _are_patterns(value: Any) -> bool:
-    # A text is a sequence too: its characters would be patterns that never match.
+    # A string is a sequence too, of characters that would be patterns.
     if isinstance(value, (str, bytes)) or not isinstance(value, Sequence):
         return False
     return all(isinstance(pattern, str) and pattern.startswith(("/", "*")) for pattern in value)
@@ -148,9 +152,10 @@ _RULES: dict[str, tuple[Callable[[Any], bool], str]] = {
     "service_name": (lambda value: isinstance(value, str) and bool(value.strip()), "a name is needed"),
     **dict.fromkeys(("include", "exclude"), (_are_patterns, "a list of path patterns is needed, each from / or *")),
     **dict.fromkeys(
-        ("customer_ref", "session_ref", "runtime_hint"),
+        ("customer_ref", "session_ref", "operation"),
         (_is_callback, "a function that takes the WSGI environment is needed"),
     ),
+    "runtime_hint": (_is_hint, f"a function that takes the WSGI environment, or {USER_AGENT!r}, is needed"),
     **dict.fromkeys(
         ("flush_interval", "timeout", "shutdown_timeout", "consent_cache_ttl", "context_timeout", "relay_timeout"),
         (_is_time, "a number of seconds above zero is needed"),

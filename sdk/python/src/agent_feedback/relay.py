@@ -1,60 +1,62 @@
-"""The agent's way to the service over the company's own origin: a handle and a short list of values, nothing else."""
+"""The relay: forwards an agent's handle and allowlisted body from the company's own origin to the service."""
 
-import http.client
 import json
 import logging
 import re
 from collections.abc import Callable, Iterable
+from http import HTTPStatus
 from typing import Any
 from urllib.parse import quote, urlsplit
 
-from agent_feedback import files
-from agent_feedback.bounded import Answered, BoundedCalls
-from agent_feedback.pause import Pause
+from agent_feedback import protocol_files
+from agent_feedback.circuit_breaker import CircuitBreaker
+from agent_feedback.errors import ServiceUnavailable
+from agent_feedback.http import HttpClient, HttpResponse
 
-LONGEST_ANSWER = 1024 * 1024
 RETRY_AFTER_S = 1
-"""Agents are asked to wait this long; no thread of the product waits for the service meanwhile."""
+"""The `Retry-After` of a 503, and how long after a failure no thread of the product waits for the service."""
 
-_MOST_DIGITS = 12
+_MAX_DIGITS = 12
 
 logger = logging.getLogger("agent_feedback")
 
+Headers = list[tuple[str, str]]
+
 _BEARER = re.compile(r"[Bb][Ee][Aa][Rr][Ee][Rr] +([!-~]+)\Z")
-_LAW: dict[str, Any] = files.read("contract.json")["relay"]
-_HANDLE = re.compile(_LAW["handle"].removesuffix("$") + r"\Z")
-_RELAYED: dict[str, str] = _LAW["paths"]
+_CONTRACT: dict[str, Any] = protocol_files.read("contract.json")["relay"]
+_HANDLE = re.compile(_CONTRACT["handle"].removesuffix("$") + r"\Z")
+_SERVICE_PATHS: dict[str, str] = _CONTRACT["paths"]
 _SCALARS = (str, int, float, bool, type(None))
 
 
-class Refusal(Exception):
-    """An answer of the relay itself."""
+class RelayError(Exception):
+    """An error that the relay itself answers with."""
 
-    def __init__(self, status: str, code: str, sentence: str, **more: Any) -> None:
+    def __init__(self, status: str, code: str, sentence: str, **members: Any) -> None:
         super().__init__(code)
-        self.status, self.content = status, {"error": sentence, "code": code, **more}
+        self.status, self.content = status, {"error": sentence, "code": code, **members}
 
 
-def _not_found() -> Refusal:
-    return Refusal("404 Not Found", "not_found", "There is nothing at this address.")
+def _not_found() -> RelayError:
+    return RelayError("404 Not Found", "not_found", "There is nothing at this address.")
 
 
-def _away() -> Refusal:
+def _unavailable() -> RelayError:
     sentence = "The service cannot be reached; please try again."
-    return Refusal("503 Service Unavailable", "service_unavailable", sentence, retryable=True)
+    return RelayError("503 Service Unavailable", "service_unavailable", sentence, retryable=True)
 
 
-def _bad_body(sentence: str, status: str = "400 Bad Request") -> Refusal:
-    return Refusal(status, "invalid_customer_context_body", sentence)
+def _bad_body(sentence: str, status: str = "400 Bad Request") -> RelayError:
+    return RelayError(status, "invalid_customer_context_body", sentence)
 
 
-def rewrite(value: Any, mount: str = "") -> Any:
-    """Return an answer in which every action leads over the company's origin; one that could not is None."""
+def rewrite_urls(value: Any, mount: str = "") -> Any:
+    """Return an answer with the URL of every action on the relay; an action that the relay does not forward is None."""
     if isinstance(value, list):
-        return [rewrite(entry, mount) for entry in value]
+        return [rewrite_urls(entry, mount) for entry in value]
     if not isinstance(value, dict):
         return value
-    rewritten = {name: rewrite(entry, mount) for name, entry in value.items()}
+    rewritten = {name: rewrite_urls(entry, mount) for name, entry in value.items()}
     if "url" in value:
         path = _relay_path(value["url"])
         if path is None:
@@ -68,36 +70,36 @@ def _relay_path(url: Any) -> str | None:
         path = urlsplit(url).path if isinstance(url, str) else ""
     except ValueError:
         return None
-    return next((ours for ours, theirs in _RELAYED.items() if path.endswith(theirs)), None)
+    return next((relay for relay, service in _SERVICE_PATHS.items() if path.endswith(service)), None)
 
 
-def mount_of(script_name: str) -> str:
-    """Return the path under which a WSGI application is mounted; never one that reads as another host."""
-    inner = quote(script_name.encode("latin-1", "replace")).strip("/")
-    return f"/{inner}" if inner else ""
+def mount_path(script_name: str) -> str:
+    """Return the path at which a WSGI application is mounted; `//` never begins it, since that reads as a host."""
+    segments = quote(script_name.encode("latin-1", "replace")).strip("/")
+    return f"/{segments}" if segments else ""
 
 
 def read_body(path: str, text: bytes) -> dict[str, Any]:
-    """Return what may be forwarded to a relay path, or raise `Refusal`."""
-    allowed = _LAW["bodies"][path]
+    """Return the body for a relay path if it may be forwarded, or raise `RelayError`."""
+    bounds = _CONTRACT["bodies"][path]
     try:
-        body = json.loads(text.decode("utf-8"), parse_constant=_refuse)
+        body = json.loads(text.decode("utf-8"), parse_constant=_refuse_constant)
     except (ValueError, RecursionError):
         raise _bad_body("The body is not JSON.") from None
     if not isinstance(body, dict):
         raise _bad_body("The body is not an object.")
     for name, value in body.items():
-        if name == "items" and allowed["items"] is not None:
-            _check_items(value, allowed["items"])
-        elif name not in allowed["members"]:
-            raise _bad_body(f"The body may have {', '.join(_names(allowed))} and nothing else.")
+        if name == "items" and bounds["items"] is not None:
+            _check_items(value, bounds["items"])
+        elif name not in bounds["members"]:
+            raise _bad_body(f"The body may have {', '.join(_names(bounds))} and nothing else.")
         elif not isinstance(value, _SCALARS):
             raise _bad_body("Each value of the body is a text, a number or a boolean.")
     return body
 
 
-def _names(allowed: dict[str, Any]) -> list[str]:
-    return [*allowed["members"], *(["items"] if allowed["items"] else [])]
+def _names(bounds: dict[str, Any]) -> list[str]:
+    return [*bounds["members"], *(["items"] if bounds["items"] else [])]
 
 
 def _check_items(items: Any, names: list[str]) -> None:
@@ -110,121 +112,125 @@ def _check_items(items: Any, names: list[str]) -> None:
             raise _bad_body("Each value of an item is a text, a number or a boolean.")
 
 
-def _refuse(constant: str) -> None:
+def _refuse_constant(constant: str) -> None:
     raise ValueError(f"{constant} is not JSON")
 
 
 class Relay:
     """A WSGI application for everything under the relay's prefix."""
 
-    def __init__(self, endpoint: str, timeout: float) -> None:
-        self._calls, self._timeout = BoundedCalls(endpoint, LONGEST_ANSWER), timeout
-        self._pause = Pause(RETRY_AFTER_S)
-        self._is_warned = False
+    def __init__(self, endpoint: str, timeout_s: float) -> None:
+        self._http, self._timeout_s = HttpClient(endpoint), timeout_s
+        self._breaker = CircuitBreaker(RETRY_AFTER_S)
+        self._has_warned = False
 
     @staticmethod
     def serves(environ: dict[str, Any]) -> bool:
         """Tell whether a request is for the relay."""
         path = environ.get("PATH_INFO", "")
-        prefix: str = _LAW["prefix"]
+        prefix: str = _CONTRACT["prefix"]
         return isinstance(path, str) and path.startswith(prefix) and path[len(prefix) :][:1] in ("", "/")
 
     def __call__(self, environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
-        """Answer an agent; the product's own code never sees this request."""
-        more: list[tuple[str, str]] = []
+        """Answer an agent's request, which the product's own code never sees."""
+        extra_headers: Headers = []
         try:
-            path, handle, body = _admit(environ)
-            status, content, more = self._forward(path, handle, body, mount_of(environ.get("SCRIPT_NAME", "")))
-        except Refusal as refusal:
-            status, content = refusal.status, refusal.content
-            if refusal.content.get("retryable"):
-                more = [("Retry-After", str(RETRY_AFTER_S))]
+            path, handle, body = _read_request(environ)
+            mount = mount_path(environ.get("SCRIPT_NAME", ""))
+            status, content, extra_headers = self._forward(path, handle, body, mount)
+        except RelayError as error:
+            status, content = error.status, error.content
+            if error.content.get("retryable"):
+                extra_headers = [("Retry-After", str(RETRY_AFTER_S))]
         if status.startswith("401"):
-            more = [*more, ("WWW-Authenticate", "Bearer")]
+            extra_headers = [*extra_headers, ("WWW-Authenticate", "Bearer")]
         text = json.dumps(content, separators=(",", ":")).encode()
         headers = [("Content-Type", "application/json"), ("Content-Length", str(len(text)))]
-        start_response(status, [*headers, ("Cache-Control", "private, no-store"), *more])
+        start_response(status, [*headers, ("Cache-Control", "private, no-store"), *extra_headers])
         return [b"" if environ.get("REQUEST_METHOD") == "HEAD" else text]
 
-    def _forward(
-        self, path: str, handle: str, body: bytes, mount: str
-    ) -> tuple[str, dict[str, Any], list[tuple[str, str]]]:
-        if self._pause.holds():
-            raise _away()
+    def _forward(self, path: str, handle: str, body: bytes, mount: str) -> tuple[str, dict[str, Any], Headers]:
+        """Return status line, content and further headers of the service's answer, or raise `RelayError`."""
+        if self._breaker.is_open():
+            raise _unavailable()
         try:
-            headers = {"Authorization": f"Bearer {handle}"}
-            answered = self._calls.call("POST", _RELAYED[path], body, headers, self._timeout)
-            self._pause.end()
-            content = _content(answered)
-            rewritten = rewrite(content, mount) or {}
-        except (OSError, http.client.HTTPException, ValueError, RecursionError) as error:
-            self._pause.begin()
-            self._warn(type(error).__name__)
-            raise _away() from None
-        told = answered.retry_after or ""
-        later = [("Retry-After", told)] if told.isascii() and told.isdigit() else []
-        phrase = http.client.responses.get(answered.status, "Unknown")
-        return f"{answered.status} {phrase}", rewritten, later
+            response = self._http.post(_SERVICE_PATHS[path], body, handle, self._timeout_s)
+            self._breaker.close()
+            content = rewrite_urls(_parse(response), mount) or {}
+        except (ServiceUnavailable, ValueError, RecursionError) as error:
+            self._breaker.open()
+            self._warn(str(error) if isinstance(error, ServiceUnavailable) else "it cannot be read")
+            raise _unavailable() from None
+        retry_after = response.retry_after or ""
+        headers = [("Retry-After", retry_after)] if retry_after.isascii() and retry_after.isdigit() else []
+        return _status_line(response.status), content, headers
 
-    def _warn(self, mistake: str) -> None:
-        if not self._is_warned:
-            self._is_warned = True
-            logger.warning("the relay cannot reach the service (%s); agents are asked to try again", mistake)
+    def _warn(self, reason: str) -> None:
+        if not self._has_warned:
+            self._has_warned = True
+            logger.warning("the relay has no answer of the service: %s; agents are asked to try again", reason)
 
 
-def _content(answered: Answered) -> dict[str, Any]:
-    """Return the service's answer; raise ValueError for what is none, and `Refusal` for a redirect."""
-    if 300 <= answered.status < 400:
-        raise Refusal("502 Bad Gateway", "service_redirect_rejected", "The service answered with a redirect.")
-    if answered.status >= 500 or answered.status < 200:
-        raise ValueError("not an answer to pass on")
-    content = json.loads(answered.body)
+def _status_line(status: int) -> str:
+    try:
+        return f"{status} {HTTPStatus(status).phrase}"
+    except ValueError:
+        return f"{status} Unknown"
+
+
+def _parse(response: HttpResponse) -> dict[str, Any]:
+    """Return the service's JSON object; raise ValueError for any other answer, and `RelayError` for a redirect."""
+    if 300 <= response.status < 400:
+        raise RelayError("502 Bad Gateway", "service_redirect_rejected", "The service answered with a redirect.")
+    if response.status >= 500 or response.status < 200:
+        raise ValueError("no answer to pass on")
+    content = json.loads(response.body)
     if not isinstance(content, dict):
         raise ValueError("not an object")
     return content
 
 
-def _admit(environ: dict[str, Any]) -> tuple[str, str, bytes]:
-    """Return the path, the handle and the body of a request that may be forwarded, or raise `Refusal`."""
+def _read_request(environ: dict[str, Any]) -> tuple[str, str, bytes]:
+    """Return the path, the handle and the body of a request that may be forwarded, or raise `RelayError`."""
     path: str = environ.get("PATH_INFO", "")
-    if path not in _RELAYED or environ.get("REQUEST_METHOD") != "POST":
+    if path not in _SERVICE_PATHS or environ.get("REQUEST_METHOD") != "POST":
         raise _not_found()
-    told = _BEARER.match(environ.get("HTTP_AUTHORIZATION", ""))
-    if told is None or not _HANDLE.match(told[1]):
-        raise Refusal(
+    bearer = _BEARER.match(environ.get("HTTP_AUTHORIZATION", ""))
+    if bearer is None or not _HANDLE.match(bearer[1]):
+        raise RelayError(
             "401 Unauthorized", "invalid_customer_context_handle", "A handle of this product's response is needed."
         )
-    body = read_body(path, _text(environ))
+    body = read_body(path, _read_input(environ))
     try:
-        return path, told[1], json.dumps(body, separators=(",", ":"), allow_nan=False).encode()
+        return path, bearer[1], json.dumps(body, separators=(",", ":"), allow_nan=False).encode()
     except ValueError:
         raise _bad_body("A number of the body is out of range.") from None
 
 
-def _text(environ: dict[str, Any]) -> bytes:
-    """Return the body of a request, or raise `Refusal`; one without a length ends only if the server says so."""
-    longest: int = _LAW["maxBodyBytes"]
-    told = environ.get("CONTENT_LENGTH") or ""
-    if not told and environ.get("wsgi.input_terminated"):
-        length = longest + 1
-    elif told.isascii() and told.isdigit():
-        length = int(told[:_MOST_DIGITS])
+def _read_input(environ: dict[str, Any]) -> bytes:
+    """Return the body of a request, or raise `RelayError`; without a length the server must say that its input ends."""
+    max_length: int = _CONTRACT["maxBodyBytes"]
+    content_length = environ.get("CONTENT_LENGTH") or ""
+    if not content_length and environ.get("wsgi.input_terminated"):
+        length = max_length + 1
+    elif content_length.isascii() and content_length.isdigit():
+        length = int(content_length[:_MAX_DIGITS])
     else:
         raise _bad_body("The body is missing.")
-    if length > longest and told:
-        raise _bad_body(f"The body is larger than {longest} bytes.", "413 Content Too Large")
-    return _read(environ["wsgi.input"], length, longest, is_exact=bool(told))
+    if length > max_length and content_length:
+        raise _bad_body(f"The body is larger than {max_length} bytes.", "413 Content Too Large")
+    return _read_stream(environ["wsgi.input"], length, max_length, is_exact=bool(content_length))
 
 
-def _read(stream: Any, length: int, longest: int, *, is_exact: bool) -> bytes:
+def _read_stream(stream: Any, length: int, max_length: int, *, is_exact: bool) -> bytes:
     text = bytearray()
     try:
         while len(text) < length and (piece := stream.read(length - len(text))):
             text += piece
     except (OSError, ValueError):
         raise _bad_body("The body cannot be read.") from None
-    if len(text) > longest:
-        raise _bad_body(f"The body is larger than {longest} bytes.", "413 Content Too Large")
+    if len(text) > max_length:
+        raise _bad_body(f"The body is larger than {max_length} bytes.", "413 Content Too Large")
     if is_exact and len(text) < length:
         raise _bad_body("The body is cut short.")
     return bytes(text)

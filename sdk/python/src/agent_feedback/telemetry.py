@@ -1,200 +1,244 @@
-"""The queue between a product's responses and the service: bounded, in the background, and never in the way."""
+"""The telemetry queue: bounded, emptied by a background thread, and never in the way of a response."""
 
 import atexit
 import json
 import logging
 import os
-import random
+import re
 import threading
 import time
 import weakref
 from collections import Counter, deque
 from contextlib import suppress
-from typing import Any
+from typing import Any, NamedTuple
 
-from agent_feedback import files
+from agent_feedback import protocol_files
+from agent_feedback.errors import ServiceRefused, ServiceUnavailable
+from agent_feedback.http import HttpClient, HttpResponse, backoff_s
 from agent_feedback.options import Options
-from agent_feedback.transport import Answer, Transport
 
-BATCH = 50
-FIRST_PAUSE_S = 0.2
-LONGEST_PAUSE_S = 5.0
-_MOST_DOUBLINGS = 10
+BATCH_SIZE = 50
+FIRST_BACKOFF_S = 0.2
+MAX_BACKOFF_S = 5.0
+UNAUTHORIZED_PAUSE_S = 60.0
+"""After a 401 nothing is sent for this long: the key does not become valid by asking."""
+
+_EVENT_POINTER = re.compile(r"/events/(0|[1-9][0-9]{0,5})(?:/|\Z)")
+_WARNINGS = {
+    "failure": "telemetry could not be delivered (%s); the product is not affected",
+    "drop": "telemetry events were dropped (%s); the product is not affected",
+}
 
 logger = logging.getLogger("agent_feedback")
 
 Event = dict[str, Any]
-Entry = tuple[bytes, int]
-"""An event as JSON, and how often it has been tried."""
+
+
+class QueuedEvent(NamedTuple):
+    """An event as JSON, and how many requests with it have failed."""
+
+    text: bytes
+    failures: int = 0
+
+
+Batch = list[QueuedEvent]
 
 
 class TelemetryQueue:
-    """Sends events in batches from a thread of its own.
+    """Sends events in batches from a background thread.
 
-    `put` never blocks and never raises. A full queue drops its oldest event. `counters` tells what became of all:
-    `queued` were put, `sent` arrived, and `dropped_<reason>` did not.
+    `put` never blocks and never raises. A full queue drops its oldest event. `counters` accounts for every event:
+    `queued` were put, `sent` were accepted by the service, and `dropped_<reason>` were not: `queue_full`,
+    `undelivered` (after `max_attempts`), `refused` (by the service), `unreadable` (no JSON) and `shutdown`.
     """
 
     def __init__(self, options: Options) -> None:
         self._options = options
-        self._path = files.read("contract.json")["paths"]["telemetry"]
-        self._warnings = {
-            "failure": "telemetry could not be delivered (%s); the product is not affected",
-            "drop": "telemetry events were dropped (%s); the product is not affected",
-        }
+        self._http = HttpClient(options.endpoint)
+        self._path = protocol_files.read("contract.json")["paths"]["telemetry"]
+        self._warnings = dict(_WARNINGS)
         self._reset()
-        this = weakref.ref(self)
+        queue = weakref.ref(self)
         if hasattr(os, "register_at_fork"):
-            # A forked worker starts with a queue of its own; what the parent had waiting is the parent's to send.
-            os.register_at_fork(after_in_child=lambda: _call(this, "_reset"))
-        atexit.register(lambda: _call(this, "shutdown"))
+            # A forked worker starts with an empty queue: the parent sends what it had queued.
+            os.register_at_fork(after_in_child=lambda: _call(queue, "_reset"))
+        atexit.register(lambda: _call(queue, "shutdown"))
 
     def _reset(self) -> None:
         self.counters: Counter[str] = Counter()
-        self._waiting: deque[Entry] = deque()
+        self._queue: deque[QueuedEvent] = deque()
         self._in_flight = 0
-        self._news = threading.Condition()
+        self._changed = threading.Condition()
         self._thread: threading.Thread | None = None
         self._is_closing = False
         self._flushes = 0
+        self._paused_until = 0.0
 
     def put(self, event: Event) -> None:
-        """Take an event."""
+        """Queue an event."""
         text = _as_json(event)
-        with self._news:
+        with self._changed:
             self.counters["queued"] += 1
             if text is None:
-                lost: str | None = "unreadable"
+                reason: str | None = "unreadable"
             elif self._is_closing:
-                lost = "shutdown"
+                reason = "shutdown"
             else:
-                lost = self._append(text)
-            if lost:
-                self.counters[f"dropped_{lost}"] += 1
-        if lost:
-            self._warn("drop", lost)
+                reason = self._append(text)
+            if reason:
+                self.counters[f"dropped_{reason}"] += 1
+        if reason:
+            self._warn("drop", reason)
 
     def flush(self, timeout: float | None = None) -> bool:
-        """Send what waits; returns whether all of it was dealt with in time (in seconds)."""
-        with self._news:
-            if self._waiting and not self._has_thread():
+        """Send all queued events; return whether all were dealt with within `timeout` seconds.
+
+        While a 401 pauses sending it returns at once.
+        """
+        with self._changed:
+            if self._queue and not self._ensure_thread():
                 return False
             self._flushes += 1
-            self._news.notify_all()
+            self._changed.notify_all()
             try:
-                return self._news.wait_for(
-                    lambda: not self._waiting and not self._in_flight,
+                self._changed.wait_for(
+                    lambda: self._is_empty() or (self._is_paused() and not self._in_flight),
                     self._options.shutdown_timeout if timeout is None else timeout,
                 )
+                return self._is_empty()
             finally:
                 self._flushes -= 1
 
     def shutdown(self, timeout: float | None = None) -> int:
-        """Send what waits and stop; returns how many events were lost in the course of it."""
-        with self._news:
+        """Send all queued events and stop; return how many events were lost meanwhile."""
+        with self._changed:
             if self._is_closing:
                 return 0
-            lost_before = self._lost()
+            dropped_before = self._count_dropped()
         self.flush(timeout)
-        with self._news:
+        with self._changed:
             self._is_closing = True
-            left = len(self._waiting)
-            self._waiting.clear()
-            self.counters["dropped_shutdown"] += left
-            # Nobody will know what becomes of a batch that is still on its way.
-            lost = self._lost() - lost_before + self._in_flight
-            self._news.notify_all()
-        if left:
+            unsent = len(self._queue)
+            self._queue.clear()
+            self.counters["dropped_shutdown"] += unsent
+            # The answer to a batch in flight comes too late to be counted.
+            lost = self._count_dropped() - dropped_before + self._in_flight
+            self._changed.notify_all()
+        if unsent:
             self._warn("drop", "shutdown")
         return lost
 
+    def _is_empty(self) -> bool:
+        return not self._queue and not self._in_flight
+
+    def _is_paused(self) -> bool:
+        return time.monotonic() < self._paused_until
+
     def _append(self, text: bytes) -> str | None:
-        """Let an event wait; returns why another one had to go, if so. The caller holds the lock."""
-        is_full = len(self._waiting) >= self._options.max_queue_size
+        """Append an event; return the reason for which the oldest one was dropped, if it was. Needs the lock."""
+        is_full = len(self._queue) >= self._options.max_queue_size
         if is_full:
-            self._waiting.popleft()
-        self._waiting.append((text, 0))
-        self._has_thread()
-        if len(self._waiting) == 1 or len(self._waiting) >= BATCH:
-            self._news.notify_all()
+            self._queue.popleft()
+        self._queue.append(QueuedEvent(text))
+        self._ensure_thread()
+        if len(self._queue) == 1 or len(self._queue) >= BATCH_SIZE:
+            self._changed.notify_all()
         return "queue_full" if is_full else None
 
-    def _has_thread(self) -> bool:
-        """Start the thread if it does not run; returns whether it runs now."""
+    def _ensure_thread(self) -> bool:
+        """Start the thread if it does not run; return whether it runs now. Needs the lock."""
         if self._thread is None or not self._thread.is_alive():
             self._thread = threading.Thread(target=self._run, name="agent-feedback", daemon=True)
             try:
                 self._thread.start()
-            except RuntimeError:  # no more threads to be had; the next event tries again
+            except RuntimeError:  # the system has no more threads; the next event tries again
                 self._thread = None
         return self._thread is not None
 
     def _run(self) -> None:
-        transport = Transport(self._options.endpoint, self._options.timeout)
         failures = 0
         while batch := self._take():
-            pause = self._send(transport, batch)
-            failures = 0 if pause is None else min(failures + 1, _MOST_DOUBLINGS)
-            with self._news:
+            delay_s = self._send(batch)
+            failures = 0 if delay_s is None else failures + 1
+            with self._changed:
                 self._in_flight = 0
-                self._news.notify_all()
-                if pause is not None:
-                    backoff = min(FIRST_PAUSE_S * 2 ** (failures - 1), LONGEST_PAUSE_S) * random.uniform(0.5, 1.0)
-                    self._news.wait_for(lambda: self._is_closing, max(pause, backoff))
-        transport.close()
+                self._changed.notify_all()
+                if delay_s is not None:
+                    backoff = backoff_s(failures, FIRST_BACKOFF_S, MAX_BACKOFF_S)
+                    self._changed.wait_for(lambda: self._is_closing, max(delay_s, backoff))
+        self._http.close()
 
-    def _take(self) -> list[Entry]:
-        """Wait for a batch to be full or old enough; nothing means that the queue was closed."""
-        with self._news:
-            self._news.wait_for(lambda: self._waiting or self._is_closing)
-            self._news.wait_for(
-                lambda: len(self._waiting) >= BATCH or self._is_closing or self._flushes,
+    def _take(self) -> Batch:
+        """Wait for a batch that is full or old enough; an empty one means that the queue was closed."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._queue or self._is_closing)
+            self._changed.wait_for(
+                lambda: len(self._queue) >= BATCH_SIZE or self._is_closing or self._flushes,
                 self._options.flush_interval,
             )
-            batch = [self._waiting.popleft() for _ in range(min(BATCH, len(self._waiting)))]
+            batch = [self._queue.popleft() for _ in range(min(BATCH_SIZE, len(self._queue)))]
             self._in_flight = len(batch)
             return batch
 
-    def _send(self, transport: Transport, batch: list[Entry]) -> float | None:
-        """Send a batch; returns None when it is dealt with, or the least pause in seconds before the next try."""
-        answer: Answer | None = None
-        try:
-            body = b'{"events":[%b]}' % b",".join(text for text, _ in batch)
-            headers = {"Authorization": f"Bearer {self._options.api_key.reveal()}"}
-            answer = transport.post(self._path, body, headers)
-        except Exception as error:  # whatever it is, the thread has to live on
-            reason = type(error).__name__
-        else:
-            reason = f"status {answer.status}"
-        if answer and 200 <= answer.status < 300:
-            with self._news:
-                self.counters["sent"] += len(batch)
-            return None
-        self._warn("failure", reason)
-        if answer and answer.status not in (408, 429) and answer.status < 500:
-            self._drop("refused", len(batch))
-            return None
-        self._put_back(batch)
-        return (answer.retry_after or 0.0) if answer else 0.0
+    def _send(self, batch: Batch) -> float | None:
+        """Send a batch, without the events that the service refuses by name.
 
-    def _put_back(self, batch: list[Entry]) -> None:
-        again = [(text, tries + 1) for text, tries in batch if tries + 1 < self._options.max_attempts]
-        with self._news:
-            room = 0 if self._is_closing else max(self._options.max_queue_size - len(self._waiting), 0)
-            # These are the oldest that there are; of themselves the last are the youngest.
-            kept = again[len(again) - min(room, len(again)) :]
-            self._waiting.extendleft(reversed(kept))
+        Return None when every event is dealt with, or the least delay in seconds before the next request.
+        """
+        while batch:
+            try:
+                response = self._post(batch)
+            except Exception as error:  # the thread has to survive whatever it is
+                self._warn("failure", str(error) if isinstance(error, ServiceUnavailable) else type(error).__name__)
+                self._put_back(batch)
+                return 0.0
+            if 200 <= response.status < 300:
+                with self._changed:
+                    self.counters["sent"] += len(batch)
+                return None
+            self._warn("failure", f"status {response.status}")
+            if response.status in (408, 429) or response.status >= 500:
+                self._put_back(batch)
+                return response.retry_after_s
+            batch = self._without_refused(batch, response)
+            if response.status == 401:
+                self._paused_until = time.monotonic() + UNAUTHORIZED_PAUSE_S
+                return UNAUTHORIZED_PAUSE_S
+        return None
+
+    def _post(self, batch: Batch) -> HttpResponse:
+        body = b'{"events":[%b]}' % b",".join(event.text for event in batch)
+        return self._http.post(self._path, body, self._options.api_key.reveal(), self._options.timeout)
+
+    def _without_refused(self, batch: Batch, response: HttpResponse) -> Batch:
+        """Drop the events that a refusal names, or else the whole batch; return what remains of it."""
+        indexes = refused_indexes(response, len(batch))
+        remaining = [event for index, event in enumerate(batch) if index not in indexes] if indexes else []
+        self._drop("refused", len(batch) - len(remaining))
+        with self._changed:
+            self._in_flight = len(remaining)
+        return remaining
+
+    def _put_back(self, batch: Batch) -> None:
+        """Queue a batch again, before all others, without the events that were tried often enough."""
+        retries = [QueuedEvent(event.text, event.failures + 1) for event in batch]
+        retries = [event for event in retries if event.failures < self._options.max_attempts]
+        with self._changed:
+            space = 0 if self._is_closing else max(self._options.max_queue_size - len(self._queue), 0)
+            # The batch is older than the queue, and its own youngest events are its last.
+            queued = retries[len(retries) - min(space, len(retries)) :]
+            self._queue.extendleft(reversed(queued))
             reason = "shutdown" if self._is_closing else "queue_full"
-        self._drop("undelivered", len(batch) - len(again))
-        self._drop(reason, len(again) - len(kept))
+        self._drop("undelivered", len(batch) - len(retries))
+        self._drop(reason, len(retries) - len(queued))
 
     def _drop(self, reason: str, count: int) -> None:
         if count:
-            with self._news:
+            with self._changed:
                 self.counters[f"dropped_{reason}"] += count
             self._warn("drop", reason)
 
-    def _lost(self) -> int:
+    def _count_dropped(self) -> int:
         return sum(count for name, count in self.counters.items() if name.startswith("dropped_"))
 
     def _warn(self, kind: str, reason: str) -> None:
@@ -205,20 +249,36 @@ class TelemetryQueue:
                 logger.warning(message, reason)
 
 
+def refused_indexes(response: HttpResponse, size: int) -> set[int]:
+    """Return the indexes of the events that a 400 or 422 names by pointer.
+
+    Empty where a problem is not about one event of the batch: the whole batch is refused then.
+    """
+    if response.status not in (400, 422):
+        return set()
+    try:
+        errors = ServiceRefused(response.status, json.loads(response.body)).errors
+    except (ValueError, RecursionError):
+        return set()
+    matches = [_EVENT_POINTER.match(str(entry.get("pointer"))) for entry in errors]
+    indexes = {int(match[1]) for match in matches if match}
+    return indexes if None not in matches and all(index < size for index in indexes) else set()
+
+
 def _as_json(event: Event) -> bytes | None:
-    # At once, and not when it is sent: so one that cannot be read does not take its whole batch with it.
+    # At once and not when it is sent: an event that cannot be serialized must not cost its batch.
     try:
         return json.dumps(event, separators=(",", ":"), allow_nan=False).encode()
     except Exception:
         return None
 
 
-def _call(queue: "weakref.ref[TelemetryQueue]", method: str) -> None:
-    found = queue()
-    if found is not None:
-        getattr(found, method)()
+def _call(reference: "weakref.ref[TelemetryQueue]", method: str) -> None:
+    queue = reference()
+    if queue is not None:
+        getattr(queue, method)()
 
 
-def timestamp(moment: float) -> str:
+def timestamp(seconds: float) -> str:
     """Return an instant, given in seconds since 1970, as ISO 8601 in UTC."""
-    return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(moment)) + f".{int(moment % 1 * 1000):03d}Z"
+    return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(seconds)) + f".{int(seconds % 1 * 1000):03d}Z"

@@ -1,1 +1,1 @@
-"""The evidence exporter: what access logs tell of AI agents, without addresses, paths, queries or user agents."""
+"""The evidence exporter, which sends what access logs hold on AI agents, without addresses, paths and user agents."""

@@ -1,10 +1,10 @@
-"""The combined format of Apache and nginx, with or without the virtual host in front."""
+"""Parse the combined format of Apache and nginx, with or without the virtual host in front."""
 
 import re
 
-from agent_feedback.evidence.record import Malformed, Record, moment, status
+from agent_feedback.evidence.record import Malformed, Record, parse_status, parse_time
 
-# Each part begins where the part before must end, so a hostile line costs one pass.
+# Each part begins where the part before must end, so that a hostile line costs one pass.
 _QUOTED = r'"([^"\\]*(?:\\.[^"\\]*)*)"'
 _LINE = re.compile(
     r"(?:[^ :]+:\d{1,5} )?([^ ]+) [^\[]{0,1024}\[([^\]\[]{1,40})\] "
@@ -16,19 +16,19 @@ _LINE = re.compile(
     re.ASCII | re.DOTALL,
 )
 _ESCAPE = re.compile(r"\\(?:x([0-9A-Fa-f]{2})|(.))", re.DOTALL)
-_NAMED = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "v": "\v", "f": "\f"}
+_CONTROL_CHARACTERS = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "v": "\v", "f": "\f"}
 
 
 def parse(line: bytes) -> Record:
-    """Read one line, or raise `Malformed`."""
-    found = _LINE.match(line.decode("latin-1"))
-    if found is None:
+    """Parse one line, or raise `Malformed`."""
+    match = _LINE.match(line.decode("latin-1"))
+    if match is None:
         raise Malformed("line")
-    address, time, request, code, referrer, user_agent = found.groups()
+    address, time, request, code, referrer, user_agent = match.groups()
     return Record(
-        observed_at=moment(time),
+        observed_at=parse_time(time),
         method=request.partition(" ")[0],
-        status=status(code),
+        status=parse_status(code),
         user_agent=_text(user_agent),
         referrer=_text(referrer),
         address=address,
@@ -36,7 +36,7 @@ def parse(line: bytes) -> Record:
 
 
 def looks_like(line: bytes) -> bool:
-    """Tell whether this is a line of this format."""
+    """Tell whether a line is in this format."""
     try:
         parse(line)
     except Malformed:
@@ -45,11 +45,11 @@ def looks_like(line: bytes) -> bool:
 
 
 def _text(quoted: str) -> str:
-    """Undo what servers do to quotes, backslashes and what is not ASCII."""
+    """Undo the servers' escapes of quotes, backslashes and other than ASCII characters."""
     if quoted == "-":
         return ""
     return _ESCAPE.sub(_unescape, quoted) if "\\" in quoted else quoted
 
 
-def _unescape(found: "re.Match[str]") -> str:
-    return chr(int(found[1], 16)) if found[1] else _NAMED.get(found[2], found[2])
+def _unescape(escape: "re.Match[str]") -> str:
+    return chr(int(escape[1], 16)) if escape[1] else _CONTROL_CHARACTERS.get(escape[2], escape[2])

@@ -1,48 +1,46 @@
-"""Handing a batch to the service until it has taken it, or has said why it does not."""
+"""Deliver batches to the service, with retries while it is unavailable."""
 
-import http.client
 import json
-import random
 import re
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from agent_feedback import files
-from agent_feedback.company_key import CompanyKey
-from agent_feedback.evidence.stopping import Stop
-from agent_feedback.transport import Answer, Transport
+from agent_feedback import protocol_files
+from agent_feedback.errors import ServiceError, ServiceRefused, ServiceUnavailable
+from agent_feedback.evidence.stop_signal import StopSignal
+from agent_feedback.http import HttpClient, HttpResponse, backoff_s
+from agent_feedback.keys import CompanyKey
 
 TIMEOUT_S = 30.0
-"""A batch of 500 is written before the answer."""
+"""The service answers after it has stored the batch."""
 
-FIRST_PAUSE_S = 0.5
-LONGEST_PAUSE_S = 60.0
-_MOST_DOUBLINGS = 10
+FIRST_BACKOFF_S = 0.5
+MAX_BACKOFF_S = 60.0
 
 _CODE = re.compile(r"[a-z][a-z0-9_]{0,63}\Z")
 
-_MEANING = {
+_MEANING_OF_CODE = {
     "token_not_allowed": "the service's allowlist is older than this program's; update the service, or leave the token "
     "out with --exclude",
     "host_not_allowed": "the service's allowlist is older than this program's; update the service, or leave the host "
     "out with --exclude",
 }
-_USUAL = {
+_MEANING_OF_STATUS = {
     401: "the company key is not accepted",
     404: "there is no such endpoint; is AGENT_FEEDBACK_URL the address of the service?",
 }
 
 
-class Refused(Exception):
-    """The service does not take the batch, and would not take it a second time."""
+class BatchRefused(ServiceError):
+    """The service has refused a batch and would do so again."""
 
 
-class Undelivered(Exception):
-    """The service could not be reached, or could not take the batch for now."""
+class BatchUndelivered(ServiceError):
+    """The service could not be reached, or not accept a batch for now."""
 
 
 class Receipt(NamedTuple):
-    """What became of a batch."""
+    """How many events of a batch were stored, known already, or too old."""
 
     accepted: int = 0
     duplicates: int = 0
@@ -50,73 +48,76 @@ class Receipt(NamedTuple):
 
 
 Deliver = Callable[[bytes, int], Receipt]
-"""Hands over a body with so many events; raises `Refused`, `Undelivered` or `Stopped`."""
+"""Delivers a body with so many events; raises `BatchRefused`, `BatchUndelivered` or `Stopped`."""
 
 
 class Delivery:
-    """Delivers batches one by one."""
+    """Delivers batches one by one; `max_attempts` of 0 retries without end."""
 
-    def __init__(self, endpoint: str, key: CompanyKey, stop: Stop, attempts: int) -> None:
-        self._transport = Transport(endpoint, TIMEOUT_S)
-        self._path = files.read("contract.json")["paths"]["evidence"]
-        self._key, self._stop, self._attempts = key, stop, attempts
+    def __init__(self, endpoint: str, key: CompanyKey, stop: StopSignal, max_attempts: int) -> None:
+        self._http = HttpClient(endpoint)
+        self._path = protocol_files.read("contract.json")["paths"]["evidence"]
+        self._key, self._stop, self._max_attempts = key, stop, max_attempts
 
     def __call__(self, body: bytes, count: int) -> Receipt:
-        """Deliver a batch; `attempts` of zero means to try for ever."""
+        """Deliver a batch, waiting between attempts."""
         failures = 0
         while True:
             self._stop.check()
-            answer, reason = self._post(body)
-            if answer and not _is_passing(answer.status):
-                return _receipt(answer, count)
+            response, reason = self._post(body)
+            if response and not _is_temporary(response.status):
+                return _read_receipt(response, count)
             failures += 1
-            if failures == self._attempts:
-                raise Undelivered(f"the service could not take a batch ({reason}); nothing of it is lost: run again")
-            backoff = min(FIRST_PAUSE_S * 2 ** min(failures - 1, _MOST_DOUBLINGS), LONGEST_PAUSE_S)
-            asked = (answer.retry_after if answer else None) or 0.0
-            self._stop.wait(max(asked, backoff * random.uniform(0.5, 1.0)))
+            if failures == self._max_attempts:
+                raise BatchUndelivered(
+                    f"the service could not take a batch ({reason}); nothing of it is lost: run again"
+                )
+            retry_after_s = response.retry_after_s if response else 0.0
+            self._stop.wait(max(retry_after_s, backoff_s(failures, FIRST_BACKOFF_S, MAX_BACKOFF_S)))
 
     def close(self) -> None:
-        """Give the connection up."""
-        self._transport.close()
+        """Close the connection."""
+        self._http.close()
 
-    def _post(self, body: bytes) -> tuple[Answer | None, str]:
+    def _post(self, body: bytes) -> tuple[HttpResponse | None, str]:
+        """Return the answer, or None, and the reason of a failure."""
         try:
-            answer = self._transport.post(self._path, body, {"Authorization": f"Bearer {self._key.reveal()}"})
-        except (OSError, http.client.HTTPException) as error:
-            return None, type(error).__name__
-        return answer, f"status {answer.status}"
+            response = self._http.post(self._path, body, self._key.reveal(), TIMEOUT_S)
+        except ServiceUnavailable as error:
+            return None, str(error)
+        return response, f"status {response.status}"
 
 
-def _is_passing(status: int) -> bool:
+def _is_temporary(status: int) -> bool:
     return status in (408, 429) or status >= 500
 
 
-def _receipt(answer: Answer, count: int) -> Receipt:
-    content = _content(answer.body)
-    if answer.status != 200:
-        raise Refused(_sentence(answer.status, content))
+def _read_receipt(response: HttpResponse, count: int) -> Receipt:
+    content = _parse(response.body)
+    if response.status != 200:
+        raise BatchRefused(_describe(ServiceRefused(response.status, content)))
     counts = [number for name in Receipt._fields if type(number := content.get(name)) is int and number >= 0]
-    # Whatever else answers 200, such as a proxy's page, has stored nothing.
+    # Anything else with status 200, such as a proxy's page, has stored nothing.
     if len(counts) != len(Receipt._fields) or sum(counts) != count:
-        raise Refused("what answered is not the evidence endpoint; is AGENT_FEEDBACK_URL the address of the service?")
+        raise BatchRefused(
+            "what answered is not the evidence endpoint; is AGENT_FEEDBACK_URL the address of the service?"
+        )
     return Receipt(*counts)
 
 
-def _sentence(status: int, content: dict[str, Any]) -> str:
-    codes = [content.get("code")]
-    problems = content.get("errors")
-    if isinstance(problems, list):
-        codes += [problem.get("code") for problem in problems if isinstance(problem, dict)]
-    known = list(dict.fromkeys(code for code in codes if isinstance(code, str) and _CODE.match(code)))
-    meaning = next((_MEANING[code] for code in known if code in _MEANING), _USUAL.get(status, ""))
-    if 300 <= status < 400:
+def _describe(error: ServiceRefused) -> str:
+    """Return a refusal as a sentence with its codes and what they mean to the operator."""
+    codes = [error.code, *(entry.get("code") for entry in error.errors)]
+    slugs = list(dict.fromkeys(code for code in codes if isinstance(code, str) and _CODE.match(code)))
+    meanings = [_MEANING_OF_CODE[slug] for slug in slugs if slug in _MEANING_OF_CODE]
+    meaning = meanings[0] if meanings else _MEANING_OF_STATUS.get(error.status, "")
+    if 300 <= error.status < 400:
         meaning = "redirects are not followed; name the address itself"
-    text = f"the service refused a batch: {status} {', '.join(known)}".rstrip()
+    text = f"the service refused a batch: {error.status} {', '.join(slugs)}".rstrip()
     return f"{text} ({meaning})" if meaning else text
 
 
-def _content(body: bytes) -> dict[str, Any]:
+def _parse(body: bytes) -> dict[str, Any]:
     try:
         content = json.loads(body)
     except (ValueError, RecursionError):

@@ -1,4 +1,4 @@
-"""Forward-confirmed reverse DNS by the system's own resolver, within bounds."""
+"""Forward-confirmed reverse DNS with the system's resolver, bounded in time and number."""
 
 import socket
 import threading
@@ -11,71 +11,71 @@ from typing import Any
 from agent_feedback.evidence.ranges import Address
 
 TIMEOUT_S = 3.0
-"""For both questions together; a bot's answer takes a fraction."""
+"""For both look-ups together; those of real bots take a fraction."""
 
-LONGEST_QUEUE = 16
-"""Questions that the resolver has not answered yet; beyond it nothing more is asked."""
+MAX_PENDING_LOOKUPS = 16
+"""Look-ups without an answer so far; beyond this number an address counts as unconfirmed."""
 
 CACHE_SIZE = 50_000
-CACHE_S = 3600.0
+CACHE_TTL_S = 3600.0
 
-Resolve = Callable[[str, Sequence[str]], bool]
-"""Tells whether an address belongs to a name under one of the domains, and that name to the address."""
+Confirm = Callable[[str, Sequence[str]], bool]
+"""Tells whether an address has a name under one of the domains, and that name the address."""
 
 
-def resolve(
+def confirm(
     address: str,
     domains: Sequence[str],
     reverse: Callable[[str], Any] = socket.gethostbyaddr,
     forward: Callable[[str, None], Any] = socket.getaddrinfo,
 ) -> bool:
-    """Ask the system's resolver, which knows no time-out; a name that cannot be found is no."""
+    """Ask the system's resolver, which has no timeout; an address without a name is unconfirmed."""
     try:
         name = reverse(address)[0].rstrip(".").lower()
-        # A subdomain: who only ends alike has another owner.
+        # With the dot: notgooglebot.com has another owner.
         if not any(name.endswith("." + domain) for domain in domains):
             return False
         return any(ip_address(entry[4][0]) == ip_address(address) for entry in forward(name, None))
-    except (OSError, ValueError):  # among the latter, names that are none
+    except (OSError, ValueError):  # ValueError: the resolver refuses some names before it looks them up
         return False
 
 
 class ReverseDns:
-    """Asks about each address once in a while, and never waits long."""
+    """Confirms addresses, with a cache and a timeout."""
 
-    def __init__(self, resolve: Resolve = resolve, timeout: float = TIMEOUT_S) -> None:
-        self._resolve, self._timeout = resolve, timeout
-        self._known: OrderedDict[tuple[Address, Sequence[str]], tuple[float, bool]] = OrderedDict()
-        self._free = threading.BoundedSemaphore(LONGEST_QUEUE)
+    def __init__(self, confirm: Confirm = confirm, timeout_s: float = TIMEOUT_S) -> None:
+        self._confirm, self._timeout_s = confirm, timeout_s
+        self._cache: OrderedDict[tuple[Address, Sequence[str]], tuple[float, bool]] = OrderedDict()
+        self._slots = threading.BoundedSemaphore(MAX_PENDING_LOOKUPS)
 
     def confirms(self, address: Address, domains: Sequence[str]) -> bool:
-        """Tell whether the address is one of the domains'; no answer in time is no."""
+        """Tell whether the address is confirmed for one of the domains within the timeout."""
         key, now = (address, tuple(domains)), time.monotonic()
-        if key in self._known and now - self._known[key][0] < CACHE_S:
-            return self._known[key][1]
-        verdict = self._ask(str(address), domains)
-        self._known[key] = now, verdict
-        if len(self._known) > CACHE_SIZE:
-            self._known.popitem(last=False)
-        return verdict
+        if key in self._cache and now - self._cache[key][0] < CACHE_TTL_S:
+            return self._cache[key][1]
+        is_confirmed = self._look_up(str(address), domains)
+        self._cache[key] = now, is_confirmed
+        if len(self._cache) > CACHE_SIZE:
+            self._cache.popitem(last=False)
+        return is_confirmed
 
-    def _ask(self, address: str, domains: Sequence[str]) -> bool:
-        if not self._free.acquire(blocking=False):
+    def _look_up(self, address: str, domains: Sequence[str]) -> bool:
+        if not self._slots.acquire(blocking=False):
             return False
-        verdicts: list[bool] = []
+        results: list[bool] = []
 
-        def ask() -> None:
+        def run() -> None:
             try:
-                verdicts.append(self._resolve(address, domains))
+                results.append(self._confirm(address, domains))
             finally:
-                self._free.release()
+                self._slots.release()
 
         # A daemon, so that a resolver that hangs does not keep the process from ending.
-        thread = threading.Thread(target=ask, name="agent-feedback-dns", daemon=True)
+        thread = threading.Thread(target=run, name="agent-feedback-dns", daemon=True)
         try:
             thread.start()
-        except RuntimeError:  # no more threads to be had
-            self._free.release()
+        except RuntimeError:  # the system has no more threads
+            self._slots.release()
             return False
-        thread.join(self._timeout)
-        return bool(verdicts and verdicts[0])
+        thread.join(self._timeout_s)
+        return bool(results and results[0])

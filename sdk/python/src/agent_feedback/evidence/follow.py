@@ -1,46 +1,46 @@
-"""Reading logs as they grow, across rotation by renaming and by copying."""
+"""Read logs as they grow, across rotation by renaming and by copying."""
 
 import time
 from collections.abc import Iterable
 from pathlib import Path
 
-from agent_feedback.evidence.once import UNKNOWN_FORMAT, UNREADABLE_LOG, Complain
-from agent_feedback.evidence.reading import UNREADABLE, LogFile
-from agent_feedback.evidence.tail import Desk, Tail, UnknownFormat, rotated
+from agent_feedback.evidence.log_file import UNREADABLE, LogFile
+from agent_feedback.evidence.single_run import UNKNOWN_FORMAT, UNREADABLE_LOG, ReportProblem
+from agent_feedback.evidence.tail import ExportContext, Tail, UnknownFormat, find_rotated
 
 POLL_S = 0.5
 GRACE_S = 10.0
-"""So long a server may go on writing to a log that was renamed."""
+"""How long a renamed log is still read: its server may go on writing to it."""
 
 
-class Followed:
-    """One path and the logs that are, or just were, under it."""
+class FollowedPath:
+    """One path with its current log and the ones just rotated away."""
 
-    def __init__(self, desk: Desk, path: Path, complain: Complain) -> None:
-        self._desk, self._path, self._complain = desk, path, complain
+    def __init__(self, context: ExportContext, path: Path, report_problem: ReportProblem) -> None:
+        self._context, self._path, self._report_problem = context, path, report_problem
         self._current: Tail | None = None
-        self._leaving: list[tuple[Tail, float]] = []
-        self._has_complained = False
+        self._rotated: list[tuple[Tail, float]] = []
+        self._has_reported = False
 
     def step(self) -> None:
-        """Read what is new."""
+        """Read the lines that were added."""
         try:
-            self._read_leaving()
+            self._read_rotated()
             if self._current and self._is_replaced(self._current):
-                self._leaving.append((self._current, time.monotonic()))
+                self._rotated.append((self._current, time.monotonic()))
                 self._current = None
             if self._current is None:
                 self._open()
             if self._current:
                 self._read(self._current)
         except UnknownFormat:
-            self._complain_once(UNKNOWN_FORMAT)
+            self._report_once(UNKNOWN_FORMAT)
         except UNREADABLE as error:
-            self._complain_once(f"{UNREADABLE_LOG} ({type(error).__name__})")
+            self._report_once(f"{UNREADABLE_LOG} ({type(error).__name__})")
 
     def close(self) -> None:
         """Close everything."""
-        for tail in [*(tail for tail, _ in self._leaving), *([self._current] if self._current else [])]:
+        for tail in [*(tail for tail, _ in self._rotated), *([self._current] if self._current else [])]:
             tail.file.close()
 
     def _open(self) -> None:
@@ -48,10 +48,10 @@ class Followed:
             file = LogFile(self._path)
         except FileNotFoundError:
             return
-        tail = Tail(self._desk, file)
-        for former in rotated(self._desk, self._path, file) if not self._leaving else ():
-            self._read(former)
-        self._current, self._has_complained = tail, False
+        tail = Tail(self._context, file)
+        for rotated_tail in find_rotated(self._context, self._path, file) if not self._rotated else ():
+            self._read(rotated_tail)
+        self._current, self._has_reported = tail, False
 
     def _read(self, tail: Tail) -> None:
         if not tail.is_current():
@@ -61,45 +61,45 @@ class Followed:
         for _ in tail.read():
             pass
 
-    def _read_leaving(self) -> None:
-        for entry in list(self._leaving):
-            tail, since = entry
-            before = tail.position
+    def _read_rotated(self) -> None:
+        for entry in list(self._rotated):
+            tail, last_growth_at = entry
+            position = tail.position
             self._read(tail)
             now = time.monotonic()
-            if tail.position > before:
-                self._leaving[self._leaving.index(entry)] = (tail, now)
-            elif now - since > GRACE_S:
-                self._leaving.remove(entry)
-                self._desk.shipper.flush()
+            if tail.position > position:
+                self._rotated[self._rotated.index(entry)] = (tail, now)
+            elif now - last_growth_at > GRACE_S:
+                self._rotated.remove(entry)
+                self._context.shipper.flush()
                 if tail.log:
-                    self._desk.checkpoint.leave(tail.log, self._path)
+                    self._context.checkpoint.clear_path(tail.log, self._path)
                 tail.file.close()
 
     def _is_replaced(self, tail: Tail) -> bool:
         try:
             return self._path.stat().st_ino != tail.file.inode
         except FileNotFoundError:
-            # Between renaming and opening anew there is nothing under the path.
+            # Rotation has renamed the log, and the server has not yet opened the next one.
             return False
 
-    def _complain_once(self, text: str) -> None:
-        if not self._has_complained:
-            self._complain(f"{self._path}: {text}")
-            self._has_complained = True
+    def _report_once(self, text: str) -> None:
+        if not self._has_reported:
+            self._report_problem(f"{self._path}: {text}")
+            self._has_reported = True
 
 
-def follow(desk: Desk, paths: Iterable[Path], complain: Complain, flush_s: float) -> None:
-    """Send what is written to the logs until `Stopped`; an event waits so many seconds for company."""
-    followed = [Followed(desk, path, complain) for path in paths]
+def follow(context: ExportContext, paths: Iterable[Path], report_problem: ReportProblem, flush_s: float) -> None:
+    """Send what is written to the logs until `Stopped`; an event waits at most `flush_s` seconds for a full batch."""
+    followed_paths = [FollowedPath(context, path, report_problem) for path in paths]
     try:
         while True:
-            for each in followed:
-                each.step()
-            if desk.shipper.age > flush_s:
-                desk.shipper.flush()
-            desk.shipper.rest()
-            desk.stop.wait(min(POLL_S, flush_s))
+            for followed_path in followed_paths:
+                followed_path.step()
+            if context.shipper.age > flush_s:
+                context.shipper.flush()
+            context.shipper.save_if_idle()
+            context.stop.wait(min(POLL_S, flush_s))
     finally:
-        for each in followed:
-            each.close()
+        for followed_path in followed_paths:
+            followed_path.close()

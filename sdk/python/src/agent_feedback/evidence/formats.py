@@ -1,4 +1,4 @@
-"""The formats of access logs, and how to tell them apart."""
+"""The formats of access logs, and their detection."""
 
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
@@ -8,26 +8,26 @@ from agent_feedback.evidence.cloudfront import FIELDS, CloudFrontParser
 from agent_feedback.evidence.record import Malformed, Record
 
 Parser = Callable[[bytes], Record | None]
-"""Reads one line, or raises `Malformed`; None for a line that is no request."""
+"""Parses one line, or raises `Malformed`; None for a line that is no request."""
 
 
 class Format(NamedTuple):
-    """One format, and what its lines say of their source unless the operator says otherwise."""
+    """One format, with the source kind and provider of its events unless the operator names others."""
 
     name: str
     source_kind: str
     provider: str
-    open: Callable[[bytes, Mapping[str, str]], Parser]
-    """Makes the parser of one file from its beginning, and the keys that the operator named."""
+    make_parser: Callable[[bytes, Mapping[str, str]], Parser]
+    """Makes the parser of one file from its first bytes and the operator's keys by field."""
 
 
 def _json(keys: jsonlines.Keys) -> Callable[[bytes, Mapping[str, str]], Parser]:
-    return lambda _, named: jsonlines.JsonParser(keys, named)
+    return lambda _, operator_keys: jsonlines.JsonParser(keys, operator_keys)
 
 
 FORMATS = {
-    each.name: each
-    for each in (
+    log_format.name: log_format
+    for log_format in (
         Format("combined", "server_log", "web-server", lambda _, __: combined.parse),
         Format("nginx-json", "server_log", "nginx", _json(jsonlines.NGINX)),
         Format("caddy", "server_log", "caddy", _json(jsonlines.CADDY)),
@@ -37,25 +37,25 @@ FORMATS = {
     )
 }
 
-MARKS = (FIELDS,)
-"""Lines with these are read though they name no bot."""
+HEADER_MARKERS = (FIELDS,)
+"""Lines with these are parsed although they name no bot."""
 
 
-def detect(head: bytes, named: Mapping[str, str]) -> Format | None:
-    """Return the format of a file from its first lines; lines that tell nothing are passed over."""
+def detect(head: bytes, operator_keys: Mapping[str, str]) -> Format | None:
+    """Return the format of the first line that is in a known one, or None."""
     for line in head.split(b"\n"):
         if line.startswith((FIELDS, b"#Version:")):
             return FORMATS["cloudfront"]
         if combined.looks_like(line):
             return FORMATS["combined"]
         if b"{" in line:
-            name = _json_format(line, named)
+            name = _json_format(line, operator_keys)
             if name:
                 return FORMATS[name]
     return None
 
 
-def _json_format(line: bytes, named: Mapping[str, str]) -> str | None:
+def _json_format(line: bytes, operator_keys: Mapping[str, str]) -> str | None:
     try:
         content = jsonlines.load(line)
         if {"ClientRequestMethod", "ClientRequestUserAgent", "EdgeResponseStatus"} & content.keys():
@@ -64,7 +64,7 @@ def _json_format(line: bytes, named: Mapping[str, str]) -> str | None:
             return "caddy"
         if {"request_user_agent", "request_referer"} & content.keys():
             return "fastly"
-        jsonlines.JsonParser(jsonlines.NGINX, named)(line)
+        jsonlines.JsonParser(jsonlines.NGINX, operator_keys)(line)
     except Malformed:
         return None
     return "nginx-json"

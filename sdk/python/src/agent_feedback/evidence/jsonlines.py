@@ -1,15 +1,15 @@
-"""Formats with one JSON object a line: nginx as configured, Caddy, Cloudflare Logpush, Fastly."""
+"""Parse formats with one JSON object a line: nginx as configured, Caddy, Cloudflare Logpush, Fastly."""
 
 import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from agent_feedback.evidence.record import Malformed, Record, moment, status
+from agent_feedback.evidence.record import Malformed, Record, parse_status, parse_time
 
 FIELDS = ("time", "method", "status", "user_agent", "referrer", "address")
 
 Keys = Mapping[str, Sequence[str]]
-"""For each field the keys to look for, the first one first; a dot leads into an object."""
+"""For each field its possible keys by precedence; a dot leads into an object."""
 
 NGINX: Keys = {
     "time": ("time_iso8601", "@timestamp", "timestamp", "time", "time_local", "msec", "ts"),
@@ -46,21 +46,25 @@ FASTLY: Keys = {
 
 
 class JsonParser:
-    """Reads one object a line by its keys; keys that the operator names come first."""
+    """Parses one object a line by its keys; a key that the operator names replaces the others of its field."""
 
-    def __init__(self, keys: Keys, named: Mapping[str, str]) -> None:
+    def __init__(self, keys: Keys, operator_keys: Mapping[str, str]) -> None:
         self._paths = {
-            field: [path for key in ([named[field]] if field in named else keys[field]) for path in _paths(key)]
+            field: [
+                path
+                for key in ([operator_keys[field]] if field in operator_keys else keys[field])
+                for path in _paths(key)
+            ]
             for field in FIELDS
         }
 
     def __call__(self, line: bytes) -> Record:
-        """Read one line, or raise `Malformed`."""
+        """Parse one line, or raise `Malformed`."""
         content = load(line)
         return Record(
-            observed_at=moment(self._find(content, "time")),
+            observed_at=parse_time(self._find(content, "time")),
             method=self._text(content, "method").partition(" ")[0],
-            status=status(self._find(content, "status")),
+            status=parse_status(self._find(content, "status")),
             user_agent=self._text(content, "user_agent"),
             referrer=self._text(content, "referrer"),
             address=self._text(content, "address"),
@@ -79,12 +83,12 @@ class JsonParser:
         return None
 
     def _text(self, content: Mapping[str, Any], field: str) -> str:
-        found = self._find(content, field)
-        return found if isinstance(found, str) and found != "-" else ""
+        value = self._find(content, field)
+        return value if isinstance(value, str) and value != "-" else ""
 
 
 def load(line: bytes) -> dict[str, Any]:
-    """Return the object of a line; whatever a log shipper put in front of it is left out."""
+    """Return the object of a line without the prefix that a log shipper may have put before it."""
     begin = line.find(b"{")
     try:
         content = json.loads(line[max(begin, 0) :].decode("utf-8", "replace"), strict=False)

@@ -1,4 +1,4 @@
-"""Which requests count: a whole bot token in the user agent, or exactly a host of the list as the referrer."""
+"""Match requests: a whole bot token in the user agent, or a referrer whose host is exactly one of the allowlist."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -14,13 +14,13 @@ METHODS = ("GET", "HEAD")
 _BEFORE = r"(?:(?<=[ \t(;,])|\A)"
 _AFTER = r"(?=[ \t/;),]|\Z)"
 
-# All that stands between the slashes and the path. Nothing is taken off and nothing made alike, so ports, credentials,
-# backslashes, final dots and capital letters make another name.
+# Everything between the slashes and the path. Nothing is stripped or normalized, so a port, credentials, a backslash, a
+# final dot or a capital letter makes another host.
 _AUTHORITY = re.compile(r"https?://([^/?#]*)")
 
 
 class Match(NamedTuple):
-    """What a request shows; one of the two is there."""
+    """The token or the referrer's host of a request; at least one is set."""
 
     token: str | None
     host: str | None
@@ -29,40 +29,42 @@ class Match(NamedTuple):
 class Matcher:
     """Finds the requests of one allowlist."""
 
-    def __init__(self, allowlist: Allowlist, marks: Iterable[bytes] = ()) -> None:
+    def __init__(self, allowlist: Allowlist, markers: Iterable[bytes] = ()) -> None:
         self._hosts = allowlist.hosts
         tokens = "|".join(map(re.escape, allowlist.tokens))
         self._token = re.compile(f"{_BEFORE}({tokens}){_AFTER}") if tokens else None
-        needles = [name.encode() for name in (*allowlist.tokens, *allowlist.hosts)] + list(marks)
-        # A needle within which another one lies finds nothing more.
-        least = [needle for needle in needles if not any(other != needle and other in needle for other in needles)]
-        self._needles = re.compile(b"|".join(map(re.escape, least))) if least else None
+        needles = [name.encode() for name in (*allowlist.tokens, *allowlist.hosts)] + list(markers)
+        # A needle that contains another one finds no further line.
+        shortest_needles = [
+            needle for needle in needles if not any(part != needle and part in needle for part in needles)
+        ]
+        self._needles = re.compile(b"|".join(map(re.escape, shortest_needles))) if shortest_needles else None
 
     def candidates(self, lines: bytes) -> Iterator[tuple[int, bytes]]:
-        """Yield the lines that could match, with where they begin; one search over all, since most cannot."""
+        """Yield the offset and text of the lines that could match; one search over all of them, since most cannot."""
         if self._needles is None:
             return
-        found = self._needles.search(lines)
-        while found:
-            begin = lines.rfind(b"\n", 0, found.start()) + 1
-            end = lines.find(b"\n", found.end())
+        hit = self._needles.search(lines)
+        while hit:
+            begin = lines.rfind(b"\n", 0, hit.start()) + 1
+            end = lines.find(b"\n", hit.end())
             end = len(lines) if end < 0 else end
             yield begin, lines[begin:end]
-            found = self._needles.search(lines, end)
+            hit = self._needles.search(lines, end)
 
     def match(self, record: Record) -> Match | None:
-        """Return what a request shows, if anything that may be sent."""
+        """Return the token and host of a request, or None if it must not be sent."""
         if record.method not in METHODS:
             return None
         match = Match(self.token(record.user_agent), self.host(record.referrer))
         return match if match.token or match.host else None
 
     def token(self, user_agent: str) -> str | None:
-        """Return the first token: products are named in the order of their significance."""
-        found = self._token.search(user_agent) if self._token else None
-        return found[1] if found else None
+        """Return the first token of a user agent; RFC 9110 lists products by decreasing significance."""
+        hit = self._token.search(user_agent) if self._token else None
+        return hit[1] if hit else None
 
     def host(self, referrer: str) -> str | None:
-        """Return the referrer's host."""
-        found = _AUTHORITY.match(referrer)
-        return found[1] if found and found[1] in self._hosts else None
+        """Return the host of a referrer if it is on the allowlist."""
+        authority = _AUTHORITY.match(referrer)
+        return authority[1] if authority and authority[1] in self._hosts else None

@@ -1,30 +1,32 @@
-"""What a company asks of its customers' agents, and what it does with the answers.
+"""Customer context: request it from customers' agents, retrieve it, and record what came of it.
 
-    context = feedback.customer_context
-    known = context.context(purpose="product_personalization", user_ref="user_42")
-    if not known:
-        context.ask(request.environ, purpose="product_personalization", user_ref="user_42", remember=True)
+    client = feedback.customer_context
+    context = client.context(purpose="product_personalization", user_ref="user_42")
+    if not context:
+        client.ask(request.environ, purpose="product_personalization", user_ref="user_42", remember=True)
 
-Everything here fails open: without the service there are no answers, and the product goes on. With `raise_errors=True`
-a call raises `ContextError` instead.
+Every call fails open: after an error `context` returns an empty `Context` and every other call None. With
+`raise_errors=True` a call raises `ServiceUnavailable` or `ServiceRefused`.
 """
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from agent_feedback import files
-from agent_feedback.asking import Ask, interaction_of, mark
-from agent_feedback.context_calls import Access, Content, ContextCalls, How, Question
-from agent_feedback.fields import Fields
-from agent_feedback.options import BadOption, Options, is_switched_on, read_company_key, read_endpoint
+from agent_feedback import protocol_files
+from agent_feedback.context_client import CallOptions, ContextAccess, ContextCall, ContextClient, JsonObject
+from agent_feedback.context_fields import ContextFields
+from agent_feedback.context_interaction import ContextRequest, fill_slot, retried_interaction
+from agent_feedback.errors import InvalidOption
+from agent_feedback.operation import normalize_named_operation
+from agent_feedback.options import Options, read_company_key, read_endpoint, read_kill_switch
 
 TIMEOUT_S = 0.25
 
 
 @dataclass(frozen=True)
 class ContextItem:
-    """One thing that is known, as the company's own catalog words it."""
+    """One signal: a field of the catalog and its value."""
 
     signal_id: str
     key: str
@@ -34,14 +36,14 @@ class ContextItem:
     provenance: str
     confidence: float | None
     allowed_uses: tuple[str, ...]
-    """Empty for what an agent only inferred: that is no fact to build on."""
+    """Empty for a value that an agent only inferred: it must not be used."""
     remembered: bool
     expires_at: str
 
 
 @dataclass(frozen=True)
 class Context:
-    """What is known for one purpose; false while that is nothing."""
+    """The signals that may be seen for one purpose; false without any."""
 
     retrieval_id: str | None = None
     identity_level: str | None = None
@@ -53,18 +55,18 @@ class Context:
         return bool(self.items)
 
     def value(self, key: str) -> str | None:
-        """Return the value that may be used for a key, if there is one."""
+        """Return the value of a field if there is one that may be used."""
         return next((item.value for item in self.items if item.key == key and item.allowed_uses), None)
 
     @property
     def signal_ids(self) -> list[str]:
-        """The signals that a decision may name."""
+        """The ids of all signals, for `record_decision`."""
         return [item.signal_id for item in self.items]
 
 
 @dataclass(frozen=True)
-class Evidence:
-    """What a product saw of the very response that asks; never what an agent says of itself."""
+class Observation:
+    """What a product observed of the response that carries a context request, and of its HTTP request."""
 
     status_code: int | None = None
     duration_ms: float | None = None
@@ -72,8 +74,8 @@ class Evidence:
     runtime_hint: str | None = None
     request_observation: Mapping[str, str] | None = None
 
-    def as_members(self) -> Content:
-        """Return it as the service reads it."""
+    def as_members(self) -> JsonObject:
+        """Return the members of an enrichment request."""
         return {
             "statusCode": self.status_code,
             "durationMs": self.duration_ms,
@@ -84,9 +86,9 @@ class Evidence:
 
 
 class CustomerContext:
-    """The company's side of customer context; safe to share between threads.
+    """The client of customer context; every method may be called from any thread.
 
-    `timeout` is in seconds and for a whole call; every call may have its own.
+    `timeout` is in seconds and for a whole call; a call may override it.
     """
 
     def __init__(
@@ -94,20 +96,22 @@ class CustomerContext:
     ) -> None:
         key = read_company_key(company_key)
         if key is None:
-            raise BadOption("company_key (or AGENT_FEEDBACK_COMPANY_KEY) is needed")
-        self._open(Access(key, read_endpoint(endpoint), timeout, is_switched_on()))
+            raise InvalidOption("company_key (or AGENT_FEEDBACK_COMPANY_KEY) is needed")
+        self._connect(ContextAccess(key, read_endpoint(endpoint), timeout, read_kill_switch()))
 
     @classmethod
-    def of(cls, options: Options) -> "CustomerContext":
-        """Return the context that belongs to these options."""
-        made = cls.__new__(cls)
-        made._open(Access(options.company_key, options.endpoint, options.context_timeout, options.is_enabled))
-        return made
+    def from_options(cls, options: Options) -> "CustomerContext":
+        """Return the client that these options describe; without a company key its calls fail."""
+        client = cls.__new__(cls)
+        client._connect(
+            ContextAccess(options.company_key, options.endpoint, options.context_timeout, options.is_enabled)
+        )
+        return client
 
-    def _open(self, access: Access) -> None:
-        self._calls = ContextCalls(access)
-        self._paths: dict[str, str] = files.read("contract.json")["paths"]
-        self.fields = Fields(self._calls, self._paths["fields"])
+    def _connect(self, access: ContextAccess) -> None:
+        self._client = ContextClient(access)
+        self._paths: dict[str, str] = protocol_files.read("contract.json")["paths"]
+        self.fields = ContextFields(self._client, self._paths["fields"])
 
     def ask(
         self,
@@ -121,13 +125,25 @@ class CustomerContext:
         field_keys: Sequence[str] | None = None,
         operation: str | None = None,
     ) -> None:
-        """Have this request's response ask the agent. Where the adapter leaves the response alone, it does nothing."""
+        """Have the response of this request carry a context request, if the adapter may modify the response.
+
+        An `operation` that the service would refuse is replaced by that of the path.
+        """
         references = (user_ref, account_ref, anonymous_ref)
-        mark(environ, Ask(purpose, remember, *references, field_keys=field_keys, operation=operation))
+        fill_slot(
+            environ,
+            ContextRequest(
+                purpose,
+                remember,
+                *references,
+                field_keys=field_keys,
+                operation=normalize_named_operation(operation),
+            ),
+        )
 
     def interaction(self, environ: Mapping[str, Any]) -> str | None:
-        """Return the interaction that this request repeats after its question was answered."""
-        return interaction_of(environ)
+        """Return the interaction that this request retries after its context request was answered."""
+        return retried_interaction(environ)
 
     def request_enrichment(
         self,
@@ -141,11 +157,11 @@ class CustomerContext:
         account_ref: str | None = None,
         anonymous_ref: str | None = None,
         field_keys: Sequence[str] | None = None,
-        evidence: Evidence | None = None,
+        observation: Observation | None = None,
         raise_errors: bool = False,
         timeout: float | None = None,
-    ) -> Content | None:
-        """Return what an agent may be asked; its URLs are the service's own. Repeating it returns the same."""
+    ) -> JsonObject | None:
+        """Create an enrichment request, or repeat it, and return its action with the service's URLs."""
         body = {
             "interactionId": str(interaction_id),
             "operation": operation,
@@ -154,9 +170,9 @@ class CustomerContext:
             "remember": remember,
             **_references(user_ref, account_ref, anonymous_ref),
             "fieldKeys": None if field_keys is None else list(field_keys),
-            **(evidence or Evidence()).as_members(),
+            **(observation or Observation()).as_members(),
         }
-        return self._calls.call(self._post("enrichment", body), dict, None, How(raise_errors, timeout))
+        return self._client.call(self._post("enrichment", body), dict, None, CallOptions(raise_errors, timeout))
 
     def context(
         self,
@@ -169,12 +185,12 @@ class CustomerContext:
         raise_errors: bool = False,
         timeout: float | None = None,
     ) -> Context:
-        """Return what is known of a customer, of an interaction, or of both; of nobody it is nothing."""
-        whom = {**_references(user_ref, account_ref, anonymous_ref), "interactionId": interaction_id}
-        if not any(whom.values()):
+        """Return the context of a customer, of an interaction, or of both; empty without either."""
+        references = {**_references(user_ref, account_ref, anonymous_ref), "interactionId": interaction_id}
+        if not any(references.values()):
             return Context()
-        question = self._post("context", {"purpose": purpose, **whom})
-        return self._calls.call(question, _context, Context(), How(raise_errors, timeout))
+        call = self._post("context", {"purpose": purpose, **references})
+        return self._client.call(call, _context, Context(), CallOptions(raise_errors, timeout))
 
     def record_decision(
         self,
@@ -185,8 +201,8 @@ class CustomerContext:
         variant: str | None = None,
         raise_errors: bool = False,
         timeout: float | None = None,
-    ) -> Content | None:
-        """Record what was chosen with a context; None when it was not recorded, or there was no retrieval."""
+    ) -> JsonObject | None:
+        """Record a decision that used a context and return it; None without a retrieval, and after an error."""
         if context_retrieval_id is None:
             return None
         body = {
@@ -195,8 +211,8 @@ class CustomerContext:
             "signalIds": list(signal_ids),
             "variant": variant,
         }
-        return self._calls.call(
-            self._post("personalizationDecisions", body), _member("decision"), None, How(raise_errors, timeout)
+        return self._client.call(
+            self._post("personalizationDecisions", body), _member("decision"), None, CallOptions(raise_errors, timeout)
         )
 
     def record_outcome(
@@ -208,8 +224,8 @@ class CustomerContext:
         occurred_at: str | None = None,
         raise_errors: bool = False,
         timeout: float | None = None,
-    ) -> Content | None:
-        """Record how a decision turned out; None when it was not recorded, or there is no decision."""
+    ) -> JsonObject | None:
+        """Record the outcome of a decision and return it; None without a decision, and after an error."""
         if decision_id is None:
             return None
         body = {
@@ -218,30 +234,30 @@ class CustomerContext:
             "outcome": outcome,
             "occurredAt": occurred_at,
         }
-        return self._calls.call(
-            self._post("personalizationOutcomes", body), _member("outcome"), None, How(raise_errors, timeout)
+        return self._client.call(
+            self._post("personalizationOutcomes", body), _member("outcome"), None, CallOptions(raise_errors, timeout)
         )
 
     def close(self) -> None:
         """Close the idle connections."""
-        self._calls.close()
+        self._client.close()
 
-    def _post(self, path: str, body: Mapping[str, Any]) -> Question:
-        return Question("POST", self._paths[path], body)
+    def _post(self, path: str, body: Mapping[str, Any]) -> ContextCall:
+        return ContextCall("POST", self._paths[path], body)
 
 
 def _references(user_ref: str | None, account_ref: str | None, anonymous_ref: str | None) -> dict[str, str | None]:
     return {"userRef": user_ref, "accountRef": account_ref, "anonymousRef": anonymous_ref}
 
 
-def _member(name: str) -> Callable[[Content], Content]:
-    def read(content: Content) -> Content:
+def _member(name: str) -> Callable[[JsonObject], JsonObject]:
+    def parse(content: JsonObject) -> JsonObject:
         return dict(content[name])
 
-    return read
+    return parse
 
 
-def _context(content: Content) -> Context:
+def _context(content: JsonObject) -> Context:
     return Context(
         str(content["retrievalId"]),
         content.get("identityLevel"),
@@ -251,7 +267,7 @@ def _context(content: Content) -> Context:
     )
 
 
-def _item(item: Content) -> ContextItem:
+def _item(item: JsonObject) -> ContextItem:
     return ContextItem(
         str(item["signalId"]),
         str(item["key"]),

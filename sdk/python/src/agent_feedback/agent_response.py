@@ -1,18 +1,18 @@
-"""Finding what a product adds to its responses."""
+"""Read the members that a product adds to its responses, from JSON or HTML."""
 
 import json
 from contextlib import suppress
 from html.parser import HTMLParser
 from typing import Any
 
-from agent_feedback import questions
+from agent_feedback import context_action
 from agent_feedback.envelope import FIELD
 
-ELEMENTS = {"agent-feedback": FIELD, questions.ELEMENT: questions.FIELD}
+MEMBERS_BY_ELEMENT_ID = {"agent-feedback": FIELD, context_action.ELEMENT_ID: context_action.FIELD}
 
 
 def read_members(response: Any) -> dict[str, Any]:
-    """Return the members of a response's object, or what its HTML embeds; empty if there are none.
+    """Return the members of a JSON response, or those that its HTML embeds; empty without any.
 
     `response` is a response of requests or httpx, a parsed JSON object, or the bytes or the text of one.
     """
@@ -28,26 +28,26 @@ def read_members(response: Any) -> dict[str, Any]:
 
 def _read_html(body: bytes | bytearray | str) -> dict[str, Any]:
     text = body if isinstance(body, str) else bytes(body).decode("utf-8", "replace")
-    if not any(element in text for element in ELEMENTS):
+    if not any(element_id in text for element_id in MEMBERS_BY_ELEMENT_ID):
         return {}
-    scripts = _Scripts()
-    scripts.feed(text)
-    return scripts.found
+    parser = _ScriptParser()
+    parser.feed(text)
+    return parser.members
 
 
-class _Scripts(HTMLParser):
-    """Collects the script elements that are ours."""
+class _ScriptParser(HTMLParser):
+    """Collects the content of the script elements that the SDK inserts."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.found: dict[str, Any] = {}
+        self.members: dict[str, Any] = {}
         self._member: str | None = None
         self._text = ""
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        told = dict(attrs)
-        if tag == "script" and told.get("type") == "application/json":
-            self._member, self._text = ELEMENTS.get(told.get("id") or ""), ""
+        attributes = dict(attrs)
+        if tag == "script" and attributes.get("type") == "application/json":
+            self._member, self._text = MEMBERS_BY_ELEMENT_ID.get(attributes.get("id") or ""), ""
 
     def handle_data(self, data: str) -> None:
         if self._member:
@@ -56,5 +56,5 @@ class _Scripts(HTMLParser):
     def handle_endtag(self, tag: str) -> None:
         if self._member and tag == "script":
             with suppress(ValueError, RecursionError):
-                self.found.setdefault(self._member, json.loads(self._text))
+                self.members.setdefault(self._member, json.loads(self._text))
             self._member = None

@@ -1,4 +1,4 @@
-"""The protocol files that come with the package: the only copy of agent-facing texts and bounds."""
+"""Read the protocol files packed with this library: the only copy of agent-facing texts and bounds."""
 
 import json
 from functools import cache
@@ -10,6 +10,6 @@ FOLDER = Path(__file__).parent / "protocol"
 
 @cache
 def read(name: str) -> dict[str, Any]:
-    """Return one protocol file; callers must not change it."""
+    """Return the content of one protocol file; callers must not change it."""
     content: dict[str, Any] = json.loads((FOLDER / name).read_text(encoding="utf-8"))
     return content

@@ -1,4 +1,4 @@
-"""Ending on Ctrl-C or SIGTERM between two steps, so that the checkpoint can be written."""
+"""End on Ctrl-C or SIGTERM between two steps, so that the checkpoint can be written."""
 
 import os
 import select
@@ -9,23 +9,23 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 class Stopped(Exception):
-    """The operator wants an end."""
+    """A signal has ended the run."""
 
 
-class Stop:
-    """Notes the first signal; a second one ends the process as usual."""
+class StopSignal:
+    """Catches the first signal; a second one ends the process as usual."""
 
     def __init__(self) -> None:
         self.signal: int | None = None
-        self._woken, self._wake = os.pipe()
+        self._wakeup_reader, self._wakeup_writer = os.pipe()
 
     def listen(self) -> None:
-        """Take the signals."""
+        """Install the signal handlers."""
         # Written to by the interpreter itself: our own handler would run too late for a sleep that is just beginning.
-        os.set_blocking(self._wake, False)
-        signal.set_wakeup_fd(self._wake, warn_on_full_buffer=False)
+        os.set_blocking(self._wakeup_writer, False)
+        signal.set_wakeup_fd(self._wakeup_writer, warn_on_full_buffer=False)
         for number in SIGNALS:
-            signal.signal(number, self._note)
+            signal.signal(number, self._catch)
 
     def check(self) -> None:
         """Raise `Stopped` after a signal."""
@@ -35,10 +35,10 @@ class Stop:
     def wait(self, seconds: float) -> None:
         """Sleep, or raise `Stopped` as soon as there is a signal."""
         self.check()
-        select.select([self._woken], [], [], seconds)
+        select.select([self._wakeup_reader], [], [], seconds)
         self.check()
 
-    def _note(self, number: int, frame: FrameType | None) -> None:
+    def _catch(self, number: int, frame: FrameType | None) -> None:
         self.signal = number
-        for each in SIGNALS:
-            signal.signal(each, signal.SIG_DFL)
+        for caught in SIGNALS:
+            signal.signal(caught, signal.SIG_DFL)

@@ -1,0 +1,1 @@
+"""Adapters, which put the SDK around the frameworks of products."""

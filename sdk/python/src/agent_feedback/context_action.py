@@ -1,0 +1,99 @@
+"""Build the action that a response carries for the agent from the context request of the product's code."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from agent_feedback.context import Observation
+from agent_feedback.context_client import JsonObject
+from agent_feedback.context_interaction import (
+    HEADER,
+    ContextRequest,
+    ContextSlot,
+    add_slot,
+    route_of,
+    signed_interaction_id,
+)
+from agent_feedback.interaction_id import new_interaction_id
+from agent_feedback.keys import CompanyKey
+from agent_feedback.observation import observe
+from agent_feedback.relay import mount_path, rewrite_urls
+
+if TYPE_CHECKING:
+    from agent_feedback.client import AgentFeedback
+
+FIELD = "_service"
+MEMBER = "customerContext"
+ELEMENT_ID = "agent-service-context"
+
+
+class ResponseInfo(NamedTuple):
+    """The response that is about to leave, and the request that it answers."""
+
+    environ: Mapping[str, Any]
+    operation: str
+    surface: str
+    status_code: int
+    duration_ms: float
+    references: Mapping[str, str]
+    """What the company's callbacks returned for the request, by telemetry's names."""
+
+
+class PendingAction(NamedTuple):
+    """A context request with the interaction that it belongs to."""
+
+    context_request: ContextRequest
+    interaction_id: str
+    operation: str
+    mount: str
+    """The path under which the host application is mounted."""
+    headers: list[tuple[str, str]]
+    """The headers of a response that carries the action."""
+
+
+class ContextActions:
+    """Requests actions from the service for the responses of one adapter."""
+
+    def __init__(self, client: "AgentFeedback", key: CompanyKey) -> None:
+        self._context, self._key = client.customer_context, key
+
+    def add_slot(self, environ: dict[str, Any], path: str) -> ContextSlot:
+        """Put the slot for a context request into the environment."""
+        return add_slot(environ, self._key, path)
+
+    def find_pending(self, slot: ContextSlot, path: str, operation: str) -> PendingAction | None:
+        """Return the action that the product's code has requested, if any; by default for the request's operation."""
+        context_request = slot.context_request
+        if context_request is None:
+            return None
+        operation, mount = context_request.operation or operation, mount_path(slot.script_name)
+        if not context_request.is_ephemeral:
+            return PendingAction(context_request, new_interaction_id(), operation, mount, [])
+        interaction_id = signed_interaction_id(self._key, route_of(slot, path))
+        return PendingAction(context_request, interaction_id, operation, mount, [(HEADER, interaction_id)])
+
+    def build(self, pending: PendingAction, response: ResponseInfo) -> JsonObject | None:
+        """Return the action with URLs on the company's origin; None if nothing may be asked of the agent."""
+        context_request = pending.context_request
+        content = self._context.request_enrichment(
+            interaction_id=pending.interaction_id,
+            operation=pending.operation,
+            surface=response.surface,
+            purpose=context_request.purpose,
+            remember=context_request.remember,
+            user_ref=context_request.user_ref,
+            account_ref=context_request.account_ref,
+            anonymous_ref=context_request.anonymous_ref,
+            field_keys=context_request.field_keys,
+            observation=Observation(
+                response.status_code,
+                response.duration_ms,
+                response.references.get("sessionRef"),
+                response.references.get("runtimeHint"),
+                observe(response.environ),
+            ),
+        )
+        if not content:
+            return None
+        action = rewrite_urls(content, pending.mount)
+        is_usable = isinstance(action, dict) and (action.get("submit") or action.get("consent"))
+        return {MEMBER: action} if is_usable else None

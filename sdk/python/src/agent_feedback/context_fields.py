@@ -1,0 +1,52 @@
+"""The company's own catalog of fields."""
+
+from collections.abc import Sequence
+from urllib.parse import quote
+
+from agent_feedback.context_client import CallOptions, ContextCall, ContextClient, JsonObject
+
+
+class ContextFields:
+    """The company's own fields, which replace the built-in catalog. Scripts that manage them use `raise_errors`."""
+
+    def __init__(self, client: ContextClient, path: str) -> None:
+        self._client, self._path = client, path
+
+    def put(
+        self,
+        key: str,
+        *,
+        label: str,
+        type: str,
+        allowed_values: Sequence[str],
+        targeted_advertising_safe: bool | None = None,
+        operations: Sequence[str] | None = None,
+        enabled: bool | None = None,
+        raise_errors: bool = False,
+        timeout: float | None = None,
+    ) -> JsonObject | None:
+        """Create or replace a field, and return it."""
+        body = {
+            "label": label,
+            "type": type,
+            "allowedValues": list(allowed_values),
+            "targetedAdvertisingSafe": targeted_advertising_safe,
+            "operations": None if operations is None else list(operations),
+            "enabled": enabled,
+        }
+        return self._client.call(
+            ContextCall("PUT", self._field_path(key), body), dict, None, CallOptions(raise_errors, timeout)
+        )
+
+    def list(self, *, raise_errors: bool = False, timeout: float | None = None) -> JsonObject | None:
+        """Return the fields, and whether the built-in catalog is still in use."""
+        return self._client.call(ContextCall("GET", self._path), dict, None, CallOptions(raise_errors, timeout))
+
+    def delete(self, key: str, *, raise_errors: bool = False, timeout: float | None = None) -> JsonObject | None:
+        """Remove a field, and return its last definition; requests that contain it keep it."""
+        return self._client.call(
+            ContextCall("DELETE", self._field_path(key)), dict, None, CallOptions(raise_errors, timeout)
+        )
+
+    def _field_path(self, key: str) -> str:
+        return f"{self._path}/{quote(key, safe='')}"

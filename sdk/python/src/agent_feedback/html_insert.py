@@ -1,0 +1,134 @@
+"""Insert a script element into HTML where every parser reads it as one."""
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+_SPACE = rb"[ \t\r\n\f]"
+_NAME = re.compile(rb"/?[A-Za-z][^ \t\r\n\f/>]*")
+_GAP = re.compile(rb"[ \t\r\n\f/]*")
+# An attribute's name may begin with an equals sign but not contain one.
+_ATTRIBUTE = re.compile(rb"([^ \t\r\n\f/>][^ \t\r\n\f/>=]*)(" + _SPACE + rb"*=" + _SPACE + rb"*)?")
+_UNQUOTED = re.compile(rb"[^ \t\r\n\f>]*")
+_RAW = {
+    name: re.compile(rb"</" + name + rb"(?=[ \t\r\n\f/>])", re.IGNORECASE)
+    for name in (b"script", b"style", b"textarea", b"title", b"xmp", b"iframe", b"noembed", b"noframes", b"noscript")
+}
+_SCRIPT_IN_SCRIPT = re.compile(rb"<!--.*<script", re.IGNORECASE | re.DOTALL)
+
+
+class _Tag(NamedTuple):
+    """A tag: its offset, its lower-cased name with `/` before that of an end tag, and the element's id."""
+
+    start: int
+    name: bytes
+    id: bytes | None
+
+
+class _AmbiguousMarkup(Exception):
+    """The markup ends within a tag, comment or raw text, or parsers differ over it."""
+
+
+def find_insertion_point(body: bytes, element_id: str) -> int | None:
+    """Return the offset for an element with this id: before `</head>`, else `</body>`, else at the end.
+
+    None if an element has the id already, or the markup is ambiguous.
+    """
+    if not body.strip() or b"\0" in body[:4] or body[:2] in (b"\xfe\xff", b"\xff\xfe"):
+        return None
+    head_end = body_end = None
+    try:
+        for tag in _tags(body):
+            if tag.name == b"/head" and head_end is None:
+                head_end = tag.start
+            elif tag.name == b"/body":
+                body_end = tag.start
+            elif tag.id == element_id.encode():
+                return None
+    except _AmbiguousMarkup:
+        return None
+    return next((offset for offset in (head_end, body_end) if offset is not None), len(body))
+
+
+def insert_script(body: bytes, offset: int, element_id: str, content: dict[str, Any]) -> bytes:
+    """Return the body with the content as a JSON script element at an offset."""
+    text = json.dumps(content, separators=(",", ":")).replace("<", "\\u003c")
+    element = f'<script id="{element_id}" type="application/json">{text}</script>'
+    return body[:offset] + element.encode() + body[offset:]
+
+
+def _tags(body: bytes) -> Iterator[_Tag]:
+    position = body.find(b"<")
+    while position >= 0:
+        name = _NAME.match(body, position + 1)
+        if name:
+            word = name[0].lower()
+            end, element_id = _read_tag(body, name.end())
+            yield _Tag(position, word, element_id)
+            position = _raw_end(body, end, word)
+        elif body.startswith(b"<!--", position):
+            position = _comment_end(body, position)
+        elif body.startswith(b"<![CDATA[", position):
+            raise _AmbiguousMarkup
+        elif body[position + 1 : position + 2] in (b"!", b"?", b"/"):
+            position = _end_of(body, b">", position)
+        else:
+            position += 1
+        position = body.find(b"<", position)
+
+
+def _read_tag(body: bytes, position: int) -> tuple[int, bytes | None]:
+    """Return the offset after a tag, and the id attribute if it has one."""
+    element_id = None
+    while True:
+        gap = _GAP.match(body, position)
+        position = gap.end() if gap else position
+        if body[position : position + 1] == b">":
+            return position + 1, element_id
+        attribute = _ATTRIBUTE.match(body, position)
+        if attribute is None:
+            raise _AmbiguousMarkup
+        position = attribute.end()
+        if attribute[2] is not None:
+            value, position = _read_value(body, position)
+            if attribute[1].lower() == b"id" and element_id is None:
+                element_id = value
+
+
+def _read_value(body: bytes, position: int) -> tuple[bytes, int]:
+    quote = body[position : position + 1]
+    if quote in (b'"', b"'"):
+        end = _end_of(body, quote, position + 1)
+        return body[position + 1 : end - 1], end
+    value = _UNQUOTED.match(body, position)
+    return (value[0], value.end()) if value else (b"", position)
+
+
+def _end_of(body: bytes, delimiter: bytes, start: int) -> int:
+    """Return the offset after the next delimiter."""
+    offset = body.find(delimiter, start)
+    if offset < 0:
+        raise _AmbiguousMarkup
+    return offset + len(delimiter)
+
+
+def _comment_end(body: bytes, position: int) -> int:
+    for empty_comment in (b"<!-->", b"<!--->"):
+        if body.startswith(empty_comment, position):
+            return position + len(empty_comment)
+    end = _end_of(body, b"-->", position + 4)
+    bang_end = body.find(b"--!>", position + 4, end)
+    return end if bang_end < 0 else bang_end + 4
+
+
+def _raw_end(body: bytes, position: int, name: bytes) -> int:
+    """Return the offset at which markup begins again: the end tag of an element with raw text."""
+    if name == b"plaintext":
+        raise _AmbiguousMarkup
+    if name not in _RAW:
+        return position
+    end = _RAW[name].search(body, position)
+    if end is None or (name == b"script" and _SCRIPT_IN_SCRIPT.search(body, position, end.start())):
+        raise _AmbiguousMarkup
+    return end.start()

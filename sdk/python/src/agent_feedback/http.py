@@ -1,0 +1,141 @@
+"""The HTTP client of this package: bounded by a deadline, pooled, safe across threads and forks, without redirects."""
+
+import http.client
+import os
+import random
+import ssl
+import time
+from collections import deque
+from collections.abc import Mapping
+from contextlib import suppress
+from datetime import datetime, timezone
+from email.utils import parsedate_to_datetime
+from typing import NamedTuple
+from urllib.parse import urlsplit
+
+from agent_feedback.errors import ServiceUnavailable
+from agent_feedback.http_connection import Connection
+from agent_feedback.version import VERSION
+
+MAX_RESPONSE_BYTES = 1024 * 1024
+MAX_IDLE_CONNECTIONS = 8
+MAX_RETRY_AFTER_S = 600.0
+"""A longer `Retry-After` counts as this much."""
+MAX_DOUBLINGS = 10
+
+USER_AGENT = f"agent-feedback-python/{VERSION}"
+
+_CONNECTION_CLOSED = (ConnectionError, ssl.SSLEOFError, ssl.SSLZeroReturnError)
+
+
+class HttpResponse(NamedTuple):
+    """An answer of the service."""
+
+    status: int
+    body: bytes
+    retry_after: str | None = None
+    """The `Retry-After` header as it was sent."""
+
+    @property
+    def retry_after_s(self) -> float:
+        """Return the seconds of `Retry-After`, given as seconds or as a date; 0 without a readable one."""
+        text = self.retry_after or ""
+        try:
+            if text.isascii() and text.isdigit():
+                seconds = float(text)
+            else:
+                instant = parsedate_to_datetime(text)
+                if instant.tzinfo is None:
+                    instant = instant.replace(tzinfo=timezone.utc)
+                seconds = (instant - datetime.now(timezone.utc)).total_seconds()
+        except (ValueError, TypeError, IndexError):
+            return 0.0
+        return min(max(seconds, 0.0), MAX_RETRY_AFTER_S)
+
+
+class _Request(NamedTuple):
+    """The arguments of `http.client.HTTPConnection.request`."""
+
+    method: str
+    path: str
+    body: bytes | None
+    headers: dict[str, str]
+
+
+class HttpClient:
+    """Sends requests to one origin; every method may be called from any thread."""
+
+    def __init__(self, endpoint: str) -> None:
+        parts = urlsplit(endpoint)
+        self._host, self._base_path = parts.hostname or "", parts.path.rstrip("/")
+        self._tls = ssl.create_default_context() if parts.scheme == "https" else None
+        self._port = parts.port or (443 if self._tls else 80)
+        self._idle: deque[tuple[int, Connection]] = deque()
+
+    def request(
+        self, method: str, path: str, body: bytes | None, headers: Mapping[str, str], timeout_s: float
+    ) -> HttpResponse:
+        """Send a request and return the answer, whatever its status, within `timeout_s` seconds.
+
+        Raise `ServiceUnavailable` if none arrives. An idle connection that the server has closed is replaced once.
+        """
+        deadline = time.monotonic() + timeout_s
+        fixed = {"User-Agent": USER_AGENT, **({} if body is None else {"Content-Type": "application/json"})}
+        request = _Request(method, self._base_path + path, body, {**fixed, **headers})
+        try:
+            return self._send(request, deadline)
+        except (OSError, http.client.HTTPException) as error:
+            raise ServiceUnavailable(f"no usable answer ({type(error).__name__})") from None
+
+    def post(self, path: str, body: bytes, bearer: str, timeout_s: float) -> HttpResponse:
+        """Post JSON with a bearer credential; as `request`."""
+        return self.request("POST", path, body, {"Authorization": f"Bearer {bearer}"}, timeout_s)
+
+    def close(self) -> None:
+        """Close the idle connections; a later request opens a new one."""
+        while self._idle:
+            with suppress(IndexError):
+                self._idle.pop()[1].close()
+
+    def _send(self, request: _Request, deadline: float) -> HttpResponse:
+        idle = self._take_idle()
+        if idle is not None:
+            with suppress(*_CONNECTION_CLOSED):
+                return self._exchange(idle, request, deadline)
+        return self._exchange(Connection(self._host, self._port, self._tls), request, deadline)
+
+    def _exchange(self, connection: Connection, request: _Request, deadline: float) -> HttpResponse:
+        try:
+            connection.set_deadline(deadline)
+            connection.request(*request)
+            response = connection.getresponse()
+            body = response.read(MAX_RESPONSE_BYTES + 1)
+            if len(body) > MAX_RESPONSE_BYTES:
+                raise OSError(f"the answer is longer than {MAX_RESPONSE_BYTES} bytes")
+            is_reusable = response.isclosed() and not response.will_close and len(self._idle) < MAX_IDLE_CONNECTIONS
+        except BaseException:
+            connection.close()
+            raise
+        if is_reusable:
+            self._idle.append((os.getpid(), connection))
+        else:
+            response.close()
+            connection.close()
+        return HttpResponse(response.status, body, response.getheader("Retry-After"))
+
+    def _take_idle(self) -> Connection | None:
+        """Return the idle connection that was used last, if there is one."""
+        while self._idle:
+            with suppress(IndexError):
+                process_id, connection = self._idle.pop()
+                if process_id == os.getpid():
+                    return connection
+                # The copy of a parent process, which goes on using its own.
+                connection.close()
+        return None
+
+
+def backoff_s(failures: int, first_s: float, max_s: float) -> float:
+    """Return the seconds to wait after so many failures in a row: doubled each time, bounded, and jittered."""
+    doublings = min(max(failures - 1, 0), MAX_DOUBLINGS)
+    return min(first_s * 2.0**doublings, max_s) * random.uniform(0.5, 1.0)

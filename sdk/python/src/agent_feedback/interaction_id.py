@@ -1,0 +1,21 @@
+"""Interaction ids: UUIDs of version 4 that begin with the time, so that the service's indexes grow at their end."""
+
+import os
+import time
+import uuid
+
+_TIME_BYTES = 6
+
+
+def time_ordered_bytes(count: int) -> bytes:
+    """Return the first bytes of such an id: 48 bits of Unix time in milliseconds, version, variant, and randomness."""
+    milliseconds = time.time_ns() // 1_000_000
+    raw = bytearray(milliseconds.to_bytes(_TIME_BYTES, "big") + os.urandom(count - _TIME_BYTES))
+    raw[6] = raw[6] & 0x0F | 0x40
+    raw[8] = raw[8] & 0x3F | 0x80
+    return bytes(raw)
+
+
+def new_interaction_id() -> str:
+    """Return a new interaction id."""
+    return str(uuid.UUID(bytes=time_ordered_bytes(16)))

@@ -1,0 +1,67 @@
+"""Every published pattern means the same in Python, JavaScript, Go and Rust: it uses only what all four know."""
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from flask.testing import FlaskClient
+
+from app.core import protocol
+from app.enrichment.rules import VALUE_PATTERN
+
+_ESCAPE = r"\\(?:[\^$.*+?()\[\]{}|/\\sdw]|x[0-9a-f]{2})"
+_CLASS = rf"\[\^?(?:{_ESCAPE}|[^\\\[\]])+\]"
+_QUANTIFIER = r"[*+?]|\{[0-9]+(?:,[0-9]*)?\}"
+# No (?…): groups are plain ones. No escape of a sign that needs none. No loose bracket or brace.
+PORTABLE = re.compile(rf"(?:{_ESCAPE}|{_CLASS}|\((?!\?)|[)|^$.]|{_QUANTIFIER}|[^\\^$.*+?()\[\]{{}}|])*")
+
+LOOK_AHEAD = re.compile(r"(?![0-9]+\Z)[a-z0-9]+(_[a-z0-9]+)*\Z")
+"""What `VALUE_PATTERN` was before it had to be understood in Go and Rust."""
+
+
+def patterns(value: Any) -> Iterator[str]:
+    """Yield every pattern below a schema."""
+    if isinstance(value, dict):
+        if isinstance(value.get("pattern"), str):
+            yield value["pattern"]
+        value = list(value.values())
+    if isinstance(value, list):
+        for entry in value:
+            yield from patterns(entry)
+
+
+def published() -> list[str]:
+    schemas = [json.loads(path.read_text()) for path in (protocol.FOLDER / "schemas").glob("*.json")]
+    return sorted({pattern for schema in schemas for pattern in patterns(schema)})
+
+
+def test_there_are_patterns() -> None:
+    assert len(published()) > 10
+
+
+@pytest.mark.parametrize("pattern", published())
+def test_a_pattern_of_a_schema_is_portable(pattern: str) -> None:
+    re.compile(pattern)
+    assert PORTABLE.fullmatch(pattern)
+
+
+def test_the_patterns_of_the_api_description_are_portable(client: FlaskClient) -> None:
+    described = sorted(set(patterns(client.get("/openapi.json").json)))
+    assert described
+    assert [pattern for pattern in described if not PORTABLE.fullmatch(pattern)] == []
+
+
+@pytest.mark.parametrize(
+    "pattern", [r"privacy\-safe", r"^(?!a)b$", r"a\Z", r"\Aa", r"\pL", r"(?i)a", "a{", "[[a]", "a]"]
+)
+def test_a_pattern_of_one_dialect_is_not_portable(pattern: str) -> None:
+    assert not PORTABLE.fullmatch(pattern)
+
+
+@pytest.mark.parametrize(
+    "value", ["a", "1a", "1_2", "a_1", "10_20", "a1b", "under_50", "1", "42", "", "_a", "a_", "a__b", "A"]
+)
+def test_a_value_reads_as_it_did_with_look_ahead(value: str) -> None:
+    assert bool(re.fullmatch(VALUE_PATTERN, value)) == bool(LOOK_AHEAD.match(value))
