@@ -146,7 +146,10 @@ def revoke_key(key_id: str) -> Row:
 @click.argument("key_id")
 @click.option("--overlap-hours", type=click.IntRange(0, 168), required=True, help="How long the old key stays valid.")
 def rotate_key(key_id: str, overlap_hours: int) -> Row:
-    """Make the successor of a key; it is printed once."""
+    """Make the successor of a key; it is printed once.
+
+    The successor of a key that expires expires when that key would have: rotation does not prolong it.
+    """
     return _new(service.rotate_key(key_id, overlap_hours))
 
 

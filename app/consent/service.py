@@ -148,7 +148,7 @@ def decide(environment: CallerEnvironment, capability: Capability, token: str, d
     has_won = _own_decision(environment, capability) is None and _write(environment, capability, decision)
     basis = basis_of(environment.mode, has_subject=capability.subject is not None)
     own = _own_decision(environment, capability)
-    stands = _subject_decision(environment, capability) if basis is Basis.SUBJECT else own
+    stands = (_subject_decision(environment, capability) if basis is Basis.SUBJECT else None) or own
     state = standing(basis, stands.decision if stands else None).state
     # Who lost learns what stands and nothing else; whose interaction has decided, now or before, may go on.
     may_go_on = own is not None and state is State.FEEDBACK_READY
@@ -230,10 +230,12 @@ def _standing(environment: CallerEnvironment, capability: Capability) -> Standin
     if basis is Basis.NOBODY:
         return standing(basis, None)
     if basis is Basis.SUBJECT:
-        row = FIND_SUBJECT_DECISION.first(environment_id=environment.id, subject=capability.subject)
-    else:
-        row = FIND_INTERACTION_DECISION.first(environment_id=environment.id, interaction_id=capability.interaction_id)
-    return standing(basis, row.decision if row else None)
+        remembered = FIND_SUBJECT_DECISION.first(environment_id=environment.id, subject=capability.subject)
+        if remembered:
+            return standing(basis, remembered.decision)
+    own = FIND_INTERACTION_DECISION.first(environment_id=environment.id, interaction_id=capability.interaction_id)
+    # An interaction decides once. One that decided while every use was asked about keeps that decision, for this use.
+    return standing(Basis.INTERACTION, own.decision) if own else standing(basis, None)
 
 
 def _own_decision(environment: CallerEnvironment, capability: Capability) -> ConsentDecision | None:

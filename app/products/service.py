@@ -2,7 +2,7 @@
 
 import uuid
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from sqlalchemy import select
 
@@ -173,18 +173,39 @@ def revoke_key(key_id: str, actor: str = COMMAND_LINE) -> Key:
 
 
 def rotate_key(key_id: str, overlap_hours: int, actor: str = COMMAND_LINE) -> NewKey:
-    """Make the successor of a key, which itself ends after the overlap."""
+    """Make the successor of a key, which itself ends after the overlap.
+
+    The successor of a key that expires expires at the instant that was set for the key: rotation renews the secret
+    and does not prolong what was granted.
+    """
     if not 0 <= overlap_hours <= MAX_OVERLAP_HOURS:
         raise Unprocessable(f"The overlap takes 0 to {MAX_OVERLAP_HOURS} hours.")
     key = get_key(key_id)
     now = clock.now()
     if key.revoked_at is not None or (key.expires_at is not None and key.expires_at <= now):
         raise Unprocessable("This key has ended already; create a new one instead.")
-    ends_at = now + timedelta(hours=overlap_hours)
-    key.expires_at = min(ends_at, key.expires_at) if key.expires_at else ends_at
-    return create_key(
+    granted_until = _granted_until(key)
+    overlap_ends_at = now + timedelta(hours=overlap_hours)
+    key.expires_at = min(overlap_ends_at, key.expires_at) if key.expires_at else overlap_ends_at
+    successor = create_key(
         key.environment_id, KeyKind(key.kind), has_company_right=key.has_company_right, replaces=key, actor=actor
     )
+    get_key(successor.id).expires_at = granted_until
+    session().flush()
+    return successor
+
+
+def _granted_until(key: Key) -> datetime | None:
+    """Return the expiry that was set when a key was created, or None.
+
+    A rotation shortens the expiry of the key that it replaces, so only the newest key of a chain still has it.
+    """
+    newest = key
+    while successor := session().scalar(
+        select(Key).where(Key.replaces_id == newest.id).order_by(Key.created_at.desc()).limit(1)
+    ):
+        newest = successor
+    return newest.expires_at
 
 
 def _name(text: str) -> str:
