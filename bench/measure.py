@@ -140,7 +140,7 @@ def raw_reviews(stack: Stack, number: int) -> tuple[float, float]:
                 (*key, uuid.uuid4(), NOTE, now),
             )
             cursor.execute(
-                "INSERT INTO promotions (environment_id, interaction_id, method, noted_at) "
+                "INSERT INTO promotions (environment_id, interaction_id, method, created_at) "
                 "VALUES (%s, %s, 'review', %s)",
                 (*key, now),
             )

@@ -14,7 +14,7 @@ from app.core.pepper import current_pepper
 from app.core.purposes import Purpose
 from app.core.settings import current_settings
 from app.evidence import rules
-from app.evidence.counts import note_changes
+from app.evidence.counts import record_changes
 from app.evidence.schemas import Event, EvidenceBatch
 from app.products.key_cache import CallerEnvironment
 from config.allowlist import Allowlist
@@ -53,7 +53,7 @@ ADD_EVIDENCE = PreparedStatement(
         ON CONFLICT (environment_id, digest) DO NOTHING
         RETURNING environment_id, observed_at, source_kind, source_provider, actor_provider, fetch_class,
             network_method, referral_provider
-    ), noted AS ({note_changes("added")})
+    ), changes AS ({record_changes("added")})
     SELECT (SELECT count(*) FROM added) AS accepted,
            (SELECT count(*) FROM sent WHERE observed_at < kept_since) AS expired FROM environment
     """,

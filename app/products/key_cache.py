@@ -106,11 +106,7 @@ class CachedKey:
 
 
 class KeyCache:
-    """The keys of one process, each for `CACHE_TTL_S` seconds; an unknown id is remembered too.
-
-    `in`, `get` and `pop` of a TTLCache read its timer twice, so that an entry may expire in between and raise
-    `KeyError`; `[]` and `del` read it once.
-    """
+    """The keys of one process, each for `CACHE_TTL_S` seconds; an unknown id is remembered too."""
 
     def __init__(self, settings: Settings, timer: Callable[[], float] = time.monotonic) -> None:
         self.seal = keys.Seal([secret.reveal() for secret in settings.sealing_secrets])
@@ -119,6 +115,7 @@ class KeyCache:
 
     def find(self, key_id: str) -> CachedKey | None:
         """Return a key by its id, or None."""
+        # One look at the timer: between a test for membership and the reading, the entry could expire.
         with contextlib.suppress(KeyError), self._lock:
             return self._cache[key_id]
         started_at = time.monotonic()
@@ -134,8 +131,8 @@ class KeyCache:
         if key.last_used_at is not None and now - key.last_used_at < LAST_USED_PRECISION:
             return
         RECORD_USE.first(key_id=key.id, now=now, last_used_before=now - LAST_USED_PRECISION)
-        with contextlib.suppress(KeyError), self._lock:
-            del self._cache[key.id]
+        with self._lock:
+            self._cache.pop(key.id, None)
 
     def clear(self) -> None:
         """Forget every key."""

@@ -104,6 +104,13 @@ def list_environments(
     return list(session().scalars(statement))
 
 
+def list_environment_ids(environment_id: uuid.UUID | None = None) -> list[uuid.UUID]:
+    """Return the ids of all environments, or of the one, which must be there."""
+    if environment_id is not None:
+        return [get_environment(environment_id).id]
+    return list(session().scalars(select(Environment.id)))
+
+
 def get_environment(environment_id: uuid.UUID) -> Environment:
     """Return an environment."""
     environment = session().get(Environment, environment_id)
@@ -140,8 +147,10 @@ def create_key(
             expires_at=now + expires_in if expires_in else None,
         )
     )
-    deed = "key.rotated" if replaces else "key.created"
-    record_audit_entry(_workspace_id(environment), actor, deed, minted.id, kind=kind, replaces=replaces and replaces.id)
+    action = "key.rotated" if replaces else "key.created"
+    record_audit_entry(
+        _workspace_id(environment), actor, action, minted.id, kind=kind, replaces=replaces and replaces.id
+    )
     session().flush()
     return NewKey(minted.id, minted.text, kind, environment_id)
 

@@ -20,17 +20,3 @@ def test_an_entry_that_expires_between_two_looks_at_the_clock_is_looked_up_again
         assert key is not None
         cache.record_use(key)
     assert cache.find("0" * 32) is None
-
-
-def test_a_key_that_expires_while_its_use_is_recorded_is_no_error(
-    app: Flask, settings: Settings, company: Company
-) -> None:
-    for reads in range(1, 12):
-        instants = itertools.chain(itertools.repeat(0.0, reads), itertools.repeat(CACHE_TTL_S * 2))
-        cache = KeyCache(settings, timer=instants.__next__)
-        key = cache.find(company.company_key.split("_")[2])
-        assert key is not None
-        cache.record_use(key)
-        # A recorded use is read again by the next round.
-        object.__setattr__(key, "last_used_at", None)
-        cache.record_use(key)
