@@ -13,7 +13,7 @@ from app.cli.output import Row, printable
 from app.core import clock
 from app.core.database import transaction
 from app.core.errors import ApiError
-from app.interactions.feed import Feed, FeedFilter, FeedItem
+from app.interactions.feed import Feed, FeedCriteria, FeedItem
 from app.outcomes.queries import REVIEWS
 from app.outcomes.rules import OUTCOMES
 from app.products.service import list_environment_ids
@@ -49,9 +49,9 @@ def _list_command(group: click.Group, feed: Feed, outcomes: Sequence[str], help_
         limit: int,
         **switches: bool,
     ) -> None:
-        def read(page: Callable[[FeedFilter], list[FeedItem]]) -> list[FeedItem]:
+        def read(page: Callable[[FeedCriteria], list[FeedItem]]) -> list[FeedItem]:
             with transaction():
-                return page(FeedFilter(list_environment_ids(environment_id), outcome, operation))
+                return page(FeedCriteria(list_environment_ids(environment_id), outcome, operation))
 
         try:
             _print(feed, read, limit, is_following=switches["follow"], as_json=switches["as_json"])
@@ -61,7 +61,7 @@ def _list_command(group: click.Group, feed: Feed, outcomes: Sequence[str], help_
             return
 
 
-Read = Callable[[Callable[[FeedFilter], list[FeedItem]]], list[FeedItem]]
+Read = Callable[[Callable[[FeedCriteria], list[FeedItem]]], list[FeedItem]]
 
 
 def _print(feed: Feed, read: Read, limit: int, *, is_following: bool, as_json: bool) -> None:

@@ -23,7 +23,7 @@ class FeedItem(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class FeedFilter:
+class FeedCriteria:
     """Which items to read; None is any."""
 
     environment_ids: list[uuid.UUID]
@@ -41,22 +41,22 @@ class Feed:
         self._newest = _statement(table, outcome, note, "DESC")
         self._after = _statement(table, outcome, note, "ASC")
 
-    def list_newest(self, wanted: FeedFilter, limit: int) -> list[FeedItem]:
+    def list_newest(self, criteria: FeedCriteria, limit: int) -> list[FeedItem]:
         """Return the newest items, the newest first."""
-        return self._list(self._newest, wanted, limit, None)
+        return self._list(self._newest, criteria, limit, None)
 
-    def list_after(self, wanted: FeedFilter, limit: int, place: FeedItem | datetime) -> list[FeedItem]:
+    def list_after(self, criteria: FeedCriteria, limit: int, place: FeedItem | datetime) -> list[FeedItem]:
         """Return the oldest items after an item or an instant, the oldest first."""
-        return self._list(self._after, wanted, limit, place)
+        return self._list(self._after, criteria, limit, place)
 
     def _list(
-        self, statement: TextClause, wanted: FeedFilter, limit: int, place: FeedItem | datetime | None
+        self, statement: TextClause, criteria: FeedCriteria, limit: int, place: FeedItem | datetime | None
     ) -> list[FeedItem]:
         item = place if isinstance(place, FeedItem) else None
         values = {
-            "environment_ids": wanted.environment_ids,
-            "outcome": wanted.outcome,
-            "operation": wanted.operation,
+            "environment_ids": criteria.environment_ids,
+            "outcome": criteria.outcome,
+            "operation": criteria.operation,
             "pending": PENDING_OPERATION,
             "limit": limit,
             "created_at": item.created_at if item else place,

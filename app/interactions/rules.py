@@ -5,7 +5,7 @@ import re
 SURFACES = ("http_json", "http_html", "http_headers", "mcp")
 UNKNOWN_SURFACE = "unknown"
 PENDING_OPERATION = "pending"
-"""What stands in a placeholder until telemetry tells more."""
+"""The operation of a placeholder, until telemetry names another."""
 
 UNCLASSIFIED = "unclassified"
 CONFIRMED = "confirmed"

@@ -169,7 +169,7 @@ class KeyCache:
         try:
             return self.seal.open(bytes(sealed_secret))
         except InvalidToken:
-            logger.error("a key was sealed with a secret that is not in the ring", extra={"keyId": key_id})
+            logger.error("a key was sealed with a secret that is not configured", extra={"keyId": key_id})
             return None
 
 

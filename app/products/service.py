@@ -24,7 +24,7 @@ MAX_LISTED = 1000
 
 @dataclass(frozen=True, slots=True)
 class NewKey:
-    """A key at the only moment its text is known."""
+    """A new key with its text, which is not stored."""
 
     id: str
     text: str
@@ -63,7 +63,7 @@ def set_environment(
     evidence_retention_days: int | None = None,
     actor: str = COMMAND_LINE,
 ) -> Environment:
-    """Change the settings of an environment that are given."""
+    """Change those settings of an environment that are not None."""
     environment = get_environment(environment_id)
     changes = {
         name: value
@@ -128,7 +128,7 @@ def create_key(
     replaces: Key | None = None,
     actor: str = COMMAND_LINE,
 ) -> NewKey:
-    """Make a key; its text is returned here and never again."""
+    """Create a key; its text is returned here and never again."""
     environment = get_environment(environment_id)
     if has_company_right and kind is not KeyKind.PRODUCT:
         raise Unprocessable("Only a product key can be given the company right; a company key has it already.")

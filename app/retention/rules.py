@@ -24,7 +24,6 @@ DECLARATIONS = {
     "customers": customers,
     "enrichment": enrichment,
     "evidence": evidence,
-    # Interactions first: what is left of their reviews is then counted no more.
     "interactions": interactions,
     "outcomes": outcomes,
     "personalization": personalization,

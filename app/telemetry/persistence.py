@@ -91,7 +91,7 @@ def _persist(batches: list[Batch]) -> None:
 
 
 def _fill(keys: dict[str, Any]) -> None:
-    """Fill in interactions, and remove the sessions that are empty because theirs became known better."""
+    """Fill in interactions, and remove the sessions that are left without any."""
     vacated = session().execute(_FILL, keys).all()
     if vacated:
         names = ("environments", "sources", "refs", "customers")

@@ -35,7 +35,7 @@ class Receipt:
 def accept_batch(environment: CallerEnvironment, batch: TelemetryBatch) -> Receipt:
     """Store a batch in the inbox and notify its persistence.
 
-    The events are encoded again rather than kept as they came, so that no second parser can read them differently.
+    The events are encoded again rather than kept as they came, so that no second parser reads them differently.
     """
     _screen_hints(batch.events)
     events = _encoder.encode(_normalize_operations(batch.events)).decode()
