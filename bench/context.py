@@ -91,15 +91,15 @@ def _ask(user: str) -> dict[str, object]:
 
 
 def _fill(stack: Stack, signals: int, probed: int) -> list[str]:
-    """Add so many signals; returns the references that the first few of their customers are known by."""
+    """Add signals; returns the references of the first `probed` of their customers."""
     product = uuid.UUID(str(stack.company.product_id))
     pepper = Pepper(stack.environ["AGENT_FEEDBACK_KEY_PEPPER"].encode())
     users = [f"user-{number}" for number in range(probed)]
     with closing(psycopg2.connect(stack.environ["DATABASE_URL"])) as connection, connection.cursor() as cursor:
         values = {"product": str(product), "environment": str(stack.company.environment_id), "each": SIGNALS_EACH}
         cursor.execute(_CUSTOMERS, {**values, "customers": signals // SIGNALS_EACH})
-        known = "SELECT customer_id FROM customer_references WHERE product_id = %s LIMIT %s"
-        cursor.execute(known, (str(product), probed))
+        statement = "SELECT customer_id FROM customer_references WHERE product_id = %s LIMIT %s"
+        cursor.execute(statement, (str(product), probed))
         for user, (customer_id,) in zip(users, cursor.fetchall(), strict=True):
             digest = digest_references(pepper.derive(Purpose.CUSTOMER_REFERENCES, product), None, user, None).user
             rename = "UPDATE customer_references SET digest = %s WHERE product_id = %s AND customer_id = %s"

@@ -105,9 +105,9 @@ def send_during_purge(stack: Stack) -> tuple[float, float]:
     left = "SELECT count(*) FROM (SELECT FROM evidence_events WHERE environment_id = %s LIMIT 1) rows"
     command = [sys.executable, "-c", _PURGE]
     with subprocess.Popen(command, env=stack.environ, cwd=ROOT) as purge:
-        # A purge notes the first change of an environment that nobody sends to.
-        noted = "SELECT count(*) FROM evidence_changes WHERE environment_id = %s"
-        wait_until(lambda: stack.value(noted, str(environment_id)) > 0, 30)
+        # A purge records the first change of an environment that nobody sends to.
+        statement = "SELECT count(*) FROM evidence_changes WHERE environment_id = %s"
+        wait_until(lambda: stack.value(statement, str(environment_id)) > 0, 30)
         during = _latency(stack)
         assert stack.value(left, str(environment_id)) == 1, "the purge was over too early to measure"
         purge.wait()

@@ -2,7 +2,6 @@
 
 import multiprocessing
 import os
-import statistics
 import subprocess
 import time
 import uuid
@@ -15,8 +14,8 @@ import psutil
 import psycopg2
 from psycopg2.extras import execute_values, register_uuid
 
+from bench.bare import ENVIRONMENT_ID as BARE_ENVIRONMENT_ID
 from tests.conftest import ROOT
-from tests.factories import NOTE
 from tests.journeys.stack import BIN, Stack, free_port, wait_until
 
 
@@ -45,7 +44,7 @@ def service_cpu_s(stack: Stack) -> float:
 
 @contextmanager
 def bare_flask(stack: Stack) -> Iterator[tuple[str, int]]:
-    """Run the empty endpoint under the same gunicorn; yields its URL and process id."""
+    """Run the bare endpoints under the same gunicorn; yields their URL and process id."""
     port = free_port()
     environ = {**stack.environ, "PORT": str(port)}
     command = [BIN / "gunicorn", "--config", "config/gunicorn.py", "bench.bare:app"]
@@ -124,27 +123,9 @@ def _own_cpu_s() -> float:
     return times.user + times.system + times.children_user + times.children_system
 
 
-def raw_reviews(stack: Stack, number: int) -> tuple[float, float]:
-    """Store reviews with their promotion notes by raw psycopg2, one by one; returns p50 in ms, and CPU us a review."""
-    register_uuid()
-    assert stack.postgres.process
-    latencies = []
+def remove_bare_reviews(stack: Stack) -> None:
+    """Remove what the bare endpoint has stored, so that no job works on it while the service is measured."""
     with closing(psycopg2.connect(stack.environ["DATABASE_URL"])) as connection, connection.cursor() as cursor:
-        before = cpu_s(stack.postgres.process.pid) + _own_cpu_s()
-        for _ in range(number):
-            began, now = time.perf_counter(), datetime.now(UTC)
-            key = (stack.company.environment_id, uuid.uuid4())
-            cursor.execute(
-                "INSERT INTO reviews (environment_id, interaction_id, id, outcome, note, created_at) "
-                "VALUES (%s, %s, %s, 'success', %s, %s)",
-                (*key, uuid.uuid4(), NOTE, now),
-            )
-            cursor.execute(
-                "INSERT INTO promotions (environment_id, interaction_id, method, noted_at) "
-                "VALUES (%s, %s, 'review', %s)",
-                (*key, now),
-            )
-            connection.commit()
-            latencies.append(time.perf_counter() - began)
-        spent = cpu_s(stack.postgres.process.pid) + _own_cpu_s() - before
-    return statistics.median(latencies) * 1e3, spent / number * 1e6
+        for table in ("promotions", "reviews", "interactions", "day_marks", "interaction_days"):
+            cursor.execute(f"DELETE FROM {table} WHERE environment_id = %s", (str(BARE_ENVIRONMENT_ID),))
+        connection.commit()

@@ -8,8 +8,10 @@ from pathlib import Path
 
 import pytest
 from flask import Flask
+from sqlalchemy import Table
 
 from app.blueprints import API_MOUNTS, PAGE_MOUNTS
+from app.core.database import Base
 from app.models import METADATA
 from tests.conftest import ROOT
 
@@ -95,6 +97,60 @@ def test_only_the_settings_read_the_environment() -> None:
 def test_transactions_are_committed_in_one_place() -> None:
     committing = [path for path in sources("app", "workers") if ".commit()" in path.read_text()]
     assert committing == [ROOT / "app/core/database/transaction.py"]
+
+
+SQL_TABLE = re.compile(r"\b(?:FROM|JOIN|INTO|UPDATE|USING)\s+(?:ONLY\s+)?([a-z_]+)")
+
+FOREIGN_TABLES = {
+    **{
+        ("context", table): "retrieval is one statement, so that it sees one moment"
+        for table in ("customer_choices", "customer_references", "enrichment_requests", "environments", "signals")
+    },
+    ("evidence", "environments"): "one statement stores events, and only those within the environment's retention",
+    ("summaries", "interactions"): "a day is counted from its interactions and reviews in one statement",
+    ("summaries", "reviews"): "as interactions",
+    ("retention", "customers"): "a customer leaves only when no row of any package names it",
+    ("retention", "customer_references"): "as customers",
+    ("retention", "customer_choices"): "as customers",
+    ("retention", "signals"): "as customers",
+    ("retention", "enrichment_requests"): "as customers",
+    ("retention", "closed_requests"): "an erased request stays closed",
+}
+"""Tables of another package that a package names in its SQL, and why."""
+
+
+def owners() -> dict[str, str]:
+    """Return the package of each table."""
+    return {
+        mapper.local_table.name: mapper.class_.__module__.split(".")[1]
+        for mapper in Base.registry.mappers
+        if isinstance(mapper.local_table, Table)
+    }
+
+
+def sql_tables(path: Path) -> set[str]:
+    """Return what the string literals of a file name as tables; docstrings count as well, and name none in capitals."""
+    texts = (node.value for node in ast.walk(tree(path)) if isinstance(node, ast.Constant))
+    return {table for text in texts if isinstance(text, str) for table in SQL_TABLE.findall(text)}
+
+
+def test_a_package_reads_and_writes_its_own_tables_only() -> None:
+    owner = owners()
+    named = {
+        (path.parent.name, table)
+        for path in (ROOT / "app").glob("*/*.py")
+        for table in sql_tables(path)
+        if owner.get(table, path.parent.name) != path.parent.name
+    }
+    assert named == set(FOREIGN_TABLES)
+
+
+def test_a_foreign_table_in_sql_is_seen() -> None:
+    assert SQL_TABLE.findall("WITH a AS (INSERT INTO reviews (id)) SELECT 1 FROM  signals JOIN keys ON true") == [
+        "reviews",
+        "signals",
+        "keys",
+    ]
 
 
 def test_our_own_code_is_imported_at_the_top() -> None:

@@ -98,6 +98,6 @@ class AuditEntry(Base):
     id: Mapped[int] = mapped_column(BigInteger, Identity(always=True), primary_key=True)
     at: Mapped[datetime] = mapped_column(DateTime(timezone=True))
     actor: Mapped[str] = mapped_column(Text)
-    deed: Mapped[str] = mapped_column(Text)
+    action: Mapped[str] = mapped_column(Text)
     subject: Mapped[str] = mapped_column(Text)
     details: Mapped[dict[str, Any]] = mapped_column(JSONB)

@@ -85,8 +85,10 @@ def list_workspaces() -> list[Workspace]:
     return list(session().scalars(select(Workspace).order_by(Workspace.created_at, Workspace.id).limit(MAX_LISTED)))
 
 
-def record_audit_entry(workspace_id: uuid.UUID, actor: str, deed: str, subject: str, **details: Any) -> None:
+def record_audit_entry(workspace_id: uuid.UUID, actor: str, action: str, subject: str, **details: Any) -> None:
     """Write a change into the workspace's audit log."""
     session().add(
-        AuditEntry(workspace_id=workspace_id, at=clock.now(), actor=actor, deed=deed, subject=subject, details=details)
+        AuditEntry(
+            workspace_id=workspace_id, at=clock.now(), actor=actor, action=action, subject=subject, details=details
+        )
     )

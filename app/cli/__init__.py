@@ -2,7 +2,7 @@
 
 from flask import Flask
 
-from app.cli import consent, customers, interactions, products, sdk, users
+from app.cli import consent, customers, feedback, interactions, products, sdk, users
 
 
 def install(app: Flask) -> None:
@@ -14,6 +14,8 @@ def install(app: Flask) -> None:
         products.environment,
         products.key,
         interactions.group,
+        feedback.review,
+        feedback.report,
         consent.group,
         customers.group,
         sdk.group,

@@ -11,14 +11,14 @@ from app.core.database import transaction
 from app.core.errors import ApiError
 from app.retention import customers
 
-group = click.Group("customer", help="What is kept of one customer, who is named by reference.")
+group = click.Group("customer", help="What is kept of one customer, who is references by reference.")
 
 
-def _references(deed: Any) -> Any:
+def _references(run: Any) -> Any:
     """Take the product, and the references that name a customer in it."""
     for option in ("--anonymous-ref", "--user-ref", "--account-ref"):
-        deed = click.option(option, help="As the company sends it.")(deed)
-    return click.option("--product", "product_id", type=click.UUID, required=True)(deed)
+        run = click.option(option, help="As the company sends it.")(run)
+    return click.option("--product", "product_id", type=click.UUID, required=True)(run)
 
 
 @group.command("export")
@@ -27,11 +27,11 @@ def export(product_id: uuid.UUID, account_ref: str | None, user_ref: str | None,
     """Print every row that is kept of a customer, one JSON object a line."""
     try:
         with transaction():
-            named = customers.digest(product_id, account_ref, user_ref, anonymous_ref)
-            for row in customers.export(product_id, named):
+            references = customers.digest(product_id, account_ref, user_ref, anonymous_ref)
+            for row in customers.export(product_id, references):
                 click.echo(orjson.dumps(row, option=orjson.OPT_UTC_Z))
-    except ApiError as refusal:
-        raise click.ClickException(str(refusal)) from None
+    except ApiError as error:
+        raise click.ClickException(str(error)) from None
 
 
 @command(group, "erase")
@@ -46,5 +46,5 @@ def erase(
     forget_refusals: bool,
 ) -> Row:
     """Remove what is kept of a customer; a recorded no stays unless told otherwise."""
-    named = customers.digest(product_id, account_ref, user_ref, anonymous_ref)
-    return {"removedRows": customers.erase(product_id, named, forgets_refusals=forget_refusals)}
+    references = customers.digest(product_id, account_ref, user_ref, anonymous_ref)
+    return {"removedRows": customers.erase(product_id, references, forgets_refusals=forget_refusals)}

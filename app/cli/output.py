@@ -1,4 +1,4 @@
-"""How a command reads its options, speaks, and fails."""
+"""The options, output and errors of commands."""
 
 import functools
 from collections.abc import Callable, Iterable
@@ -31,20 +31,27 @@ class Duration(click.ParamType[timedelta]):
 def command(group: click.Group, name: str) -> Callable[[Callable[..., Row | list[Row]]], click.Command]:
     """Register a command that runs in one transaction, returns what to show, and takes --json."""
 
-    def decorator(deed: Callable[..., Row | list[Row]]) -> click.Command:
+    def decorator(run: Callable[..., Row | list[Row]]) -> click.Command:
         @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-        @functools.wraps(deed)
-        def run(as_json: bool, **options: Any) -> None:
+        @functools.wraps(run)
+        def run_in_transaction(as_json: bool, **options: Any) -> None:
             try:
                 with transaction():
-                    shown = deed(**options)
-            except ApiError as refusal:
-                raise click.ClickException(str(refusal)) from None
+                    shown = run(**options)
+            except ApiError as error:
+                raise click.ClickException(str(error)) from None
             click.echo(_as_json(shown) if as_json else _as_text(shown))
 
-        return group.command(name)(run)
+        return group.command(name)(run_in_transaction)
 
     return decorator
+
+
+def printable(text: str) -> str:
+    """Return a text whose characters that could control a terminal are escaped."""
+    return "".join(
+        character if character.isprintable() else character.encode("unicode_escape").decode() for character in text
+    )
 
 
 def _as_json(shown: Row | list[Row]) -> str:
@@ -62,9 +69,9 @@ def _lines(row: Row, indent: str = "") -> Iterable[str]:
         if isinstance(value, dict):
             yield f"{indent}{name}"
             yield from _lines(value, indent + "  ")
-        elif isinstance(value, list) and any(isinstance(one, dict) for one in value):
+        elif isinstance(value, list) and any(isinstance(element, dict) for element in value):
             yield f"{indent}{name}"
-            for one in value:
-                yield from _lines(one, indent + "  ")
+            for element in value:
+                yield from _lines(element, indent + "  ")
         else:
             yield f"{indent}{name:<{width}}  {'-' if value is None else value}"

@@ -38,8 +38,7 @@ def create_workspace(email: str, name: str) -> Row:
 def list_workspaces() -> list[Row]:
     """List workspaces, oldest first."""
     return [
-        {"workspaceId": known.id, "name": known.name, "createdAt": known.created_at}
-        for known in accounts.list_workspaces()
+        {"workspaceId": row.id, "name": row.name, "createdAt": row.created_at} for row in accounts.list_workspaces()
     ]
 
 
@@ -48,8 +47,8 @@ def list_workspaces() -> list[Row]:
 @click.option("--name", required=True)
 def create_product(workspace_id: uuid.UUID, name: str) -> Row:
     """Add a product to a workspace."""
-    made = service.create_product(workspace_id, name)
-    return {"productId": made.id, "workspaceId": workspace_id, "name": made.name}
+    created = service.create_product(workspace_id, name)
+    return {"productId": created.id, "workspaceId": workspace_id, "name": created.name}
 
 
 @command(product, "list")
@@ -58,12 +57,12 @@ def list_products(workspace_id: uuid.UUID | None) -> list[Row]:
     """List products, oldest first."""
     return [
         {
-            "productId": known.id,
-            "workspaceId": known.workspace_id,
-            "name": known.name,
-            "createdAt": known.created_at,
+            "productId": row.id,
+            "workspaceId": row.workspace_id,
+            "name": row.name,
+            "createdAt": row.created_at,
         }
-        for known in service.list_products(workspace_id)
+        for row in service.list_products(workspace_id)
     ]
 
 
@@ -74,8 +73,8 @@ def delete_product(product_id: uuid.UUID) -> None:
     """Remove a product with all its environments, keys, interactions, feedback and decisions."""
     try:
         removed = erase_product(product_id)
-    except ApiError as refusal:
-        raise click.ClickException(str(refusal)) from None
+    except ApiError as error:
+        raise click.ClickException(str(error)) from None
     click.echo(f"removed, with {removed} rows that belonged to it")
 
 
@@ -93,15 +92,15 @@ def create_environment(
     evidence_retention_days: int | None,
 ) -> Row:
     """Add an environment to a product."""
-    made = service.create_environment(product_id, name)
-    return _set(made.id, mode, retention_days, evidence_retention_days)
+    created = service.create_environment(product_id, name)
+    return _set(created.id, mode, retention_days, evidence_retention_days)
 
 
 @command(environment, "list")
 @click.option("--product", "product_id", type=click.UUID)
 def list_environments(product_id: uuid.UUID | None) -> list[Row]:
     """List environments with their settings, oldest first."""
-    return [_settings(known) for known in service.list_environments(product_id)]
+    return [_settings(row) for row in service.list_environments(product_id)]
 
 
 @command(environment, "set")
@@ -132,21 +131,24 @@ def create_key(environment_id: uuid.UUID, kind: str, right: str | None, expires_
 @click.option("--environment", "environment_id", type=click.UUID)
 def list_keys(environment_id: uuid.UUID | None) -> list[Row]:
     """List keys, oldest first, without their texts."""
-    return [_known(known) for known in service.list_keys(environment_id)]
+    return [_key(row) for row in service.list_keys(environment_id)]
 
 
 @command(key, "revoke")
 @click.argument("key_id")
 def revoke_key(key_id: str) -> Row:
     """End a key at once."""
-    return _known(service.revoke_key(key_id))
+    return _key(service.revoke_key(key_id))
 
 
 @command(key, "rotate")
 @click.argument("key_id")
 @click.option("--overlap-hours", type=click.IntRange(0, 168), required=True, help="How long the old key stays valid.")
 def rotate_key(key_id: str, overlap_hours: int) -> Row:
-    """Make the successor of a key; it is printed once."""
+    """Make the successor of a key; it is printed once.
+
+    The successor of a key that expires expires when that key would have: rotation does not prolong it.
+    """
     return _new(service.rotate_key(key_id, overlap_hours))
 
 
@@ -160,30 +162,30 @@ def _set(environment_id: uuid.UUID, mode: str | None, days: int | None, evidence
     return _settings(changed)
 
 
-def _settings(known: Environment) -> Row:
+def _settings(row: Environment) -> Row:
     return {
-        "environmentId": known.id,
-        "productId": known.product_id,
-        "name": known.name,
-        "mode": known.mode,
-        "retentionDays": known.retention_days,
-        "evidenceRetentionDays": known.evidence_retention_days,
+        "environmentId": row.id,
+        "productId": row.product_id,
+        "name": row.name,
+        "mode": row.mode,
+        "retentionDays": row.retention_days,
+        "evidenceRetentionDays": row.evidence_retention_days,
     }
 
 
-def _new(made: NewKey) -> Row:
-    return {"keyId": made.id, "kind": str(made.kind), "environmentId": made.environment_id, "key": made.text}
+def _new(row: NewKey) -> Row:
+    return {"keyId": row.id, "kind": str(row.kind), "environmentId": row.environment_id, "key": row.text}
 
 
-def _known(known: Key) -> Row:
+def _key(row: Key) -> Row:
     return {
-        "keyId": known.id,
-        "kind": known.kind,
-        "environmentId": known.environment_id,
-        "rights": ["company"] if known.has_company_right else [],
-        "createdAt": known.created_at,
-        "expiresAt": known.expires_at,
-        "revokedAt": known.revoked_at,
-        "lastUsedAt": known.last_used_at,
-        "replaces": known.replaces_id,
+        "keyId": row.id,
+        "kind": row.kind,
+        "environmentId": row.environment_id,
+        "rights": ["company"] if row.has_company_right else [],
+        "createdAt": row.created_at,
+        "expiresAt": row.expires_at,
+        "revokedAt": row.revoked_at,
+        "lastUsedAt": row.last_used_at,
+        "replaces": row.replaces_id,
     }

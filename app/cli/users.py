@@ -19,9 +19,9 @@ _workspace = click.option("--workspace", "workspace_id", type=click.UUID, requir
 @click.option("--role", type=click.Choice(ROLES), default=MEMBER, show_default=True)
 def create(workspace_id: uuid.UUID, email: str, role: str) -> Row:
     """Add somebody to a workspace; prints the password once."""
-    made = users.create_user(workspace_id, email, role)
-    shown = {"userId": made.id, "workspaceId": workspace_id, "email": made.email, "role": made.role}
-    return {**shown, "password": made.password}
+    user = users.create_user(workspace_id, email, role)
+    shown = {"userId": user.id, "workspaceId": workspace_id, "email": user.email, "role": user.role}
+    return {**shown, "password": user.password}
 
 
 @command(group, "password")

@@ -1,1 +1,1 @@
-"""Who may send feedback, and what they are told."""
+"""Who may send feedback: decisions, introspection, receipts."""

@@ -1,4 +1,4 @@
-"""What agents are told: questions, and the contract of the state `feedback_ready`, from the protocol's own files."""
+"""The texts for agents: questions, and the contract of the state `feedback_ready`, from the protocol's own files."""
 
 from datetime import UTC, datetime
 from typing import Any

@@ -1,4 +1,4 @@
-"""Decisions, and what they left standing.
+"""Decisions, and the state that they leave.
 
 They outlive the retention of feedback: a refusal that was forgotten would be asked again.
 """
@@ -14,7 +14,7 @@ from app.core.database import Base
 
 
 class ConsentSubject(Base):
-    """What stands for one customer of an environment, under the opaque name that the SDK derived."""
+    """The remembered decision of one customer of an environment, under the opaque name that the SDK derived."""
 
     __tablename__ = "consent_subjects"
     __table_args__ = (CheckConstraint(f"decision IN {DECISIONS}", name="decision"),)
@@ -25,12 +25,12 @@ class ConsentSubject(Base):
     subject: Mapped[str] = mapped_column(Text, primary_key=True)
     decision: Mapped[str] = mapped_column(Text)
     revision: Mapped[int] = mapped_column(Integer)
-    """How often the decision has been made; a handle that saw an older one cannot change it."""
+    """The number of decisions so far; a capability that carries an older revision cannot change it."""
     decided_at: Mapped[datetime] = mapped_column(DateTime(timezone=True))
 
 
 class ConsentDecision(Base):
-    """One decision that won, as it was made: the audit trail, and what stands for a single use."""
+    """One recorded decision: the audit trail, and the state of a single use."""
 
     __tablename__ = "consent_decisions"
     __table_args__ = (CheckConstraint(f"decision IN {DECISIONS}", name="decision"),)

@@ -53,7 +53,7 @@ def print_receipt(environment_id: uuid.UUID, interaction_id: uuid.UUID, service_
             {"role": "PII controller", "name": product.name},
             {"role": "PII processor", "name": service_name},
         ],
-        "events": [_event(one) for one in _history(decision)],
+        "events": [_event(recorded) for recorded in _history(decision)],
     }
 
 
@@ -61,10 +61,10 @@ def _history(decision: ConsentDecision) -> list[ConsentDecision]:
     """Return every decision of the same person, oldest first; of a single use only its own."""
     if decision.subject is None:
         return [decision]
-    mine = select(ConsentDecision).where(
+    of_subject = select(ConsentDecision).where(
         ConsentDecision.environment_id == decision.environment_id, ConsentDecision.subject == decision.subject
     )
-    return list(session().scalars(mine.order_by(ConsentDecision.revision).limit(1000)))
+    return list(session().scalars(of_subject.order_by(ConsentDecision.revision).limit(1000)))
 
 
 def _event(decision: ConsentDecision) -> dict[str, Any]:

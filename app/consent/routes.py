@@ -18,13 +18,13 @@ from app.tokens.guards import current_capability, current_environment, current_t
 
 capabilities = Blueprint("capabilities", __name__, description="What a capability allows, as the service knows it.")
 decisions = Blueprint("consent", __name__, description="The user's choice, sent by the customer's agent.")
-states = Blueprint("consent_state", __name__, description="What stands, for the company's own SDK.")
+states = Blueprint("consent_state", __name__, description="Remembered decisions, for the company's own SDK.")
 
 
 @capabilities.post("/introspect")
 @capabilities.response(200, IntrospectionSchema, errors=(410,))
 def introspect() -> Introspection:
-    """Tell the authoritative state of a capability.
+    """Return the authoritative state of a capability.
 
     Feedback-aware runtimes ask here before they show any question. The body is ignored.
     """
@@ -37,7 +37,7 @@ def introspect() -> Introspection:
 def decide(decision: Decision) -> Decided:
     """Record the user's decision.
 
-    The first decision of an interaction stays; a handle that has been overtaken learns what stands.
+    The first decision of an interaction stays; a capability with an outdated revision gets the current state.
     """
     return service.decide(current_environment(), current_capability(), current_token(), decision.decision)
 
@@ -45,6 +45,6 @@ def decide(decision: Decision) -> Decided:
 @states.post("/state")
 @states.arguments(SubjectsSchema)
 @states.response(200, SubjectStateSchema)
-def state(asked: Subjects) -> dict[str, Any]:
-    """Tell what stands for one subject, or for up to fifty."""
-    return service.tell_states(current_environment(), asked)
+def state(query: Subjects) -> dict[str, Any]:
+    """Return the remembered decision of one subject, or of up to fifty."""
+    return service.get_states(current_environment(), query)

@@ -1,4 +1,4 @@
-"""Who has to approve, and what stands."""
+"""Who has to approve, and the state that a decision leaves."""
 
 from enum import StrEnum
 from typing import NamedTuple
@@ -17,7 +17,7 @@ class State(StrEnum):
 
 
 class Basis(StrEnum):
-    """What a decision is about."""
+    """What a decision applies to."""
 
     NOBODY = "none"
     """Nobody is asked."""
@@ -28,7 +28,7 @@ class Basis(StrEnum):
 
 
 class Standing(NamedTuple):
-    """What stands for a capability: its basis, its state, and what to ask."""
+    """The state of a capability: what its decision applies to, and what to ask."""
 
     basis: Basis
     state: State
@@ -38,14 +38,14 @@ class Standing(NamedTuple):
 
 
 def basis_of(mode: Mode, *, has_subject: bool) -> Basis:
-    """Return what a decision is about in a mode that takes feedback."""
+    """Return what a decision applies to in a mode that takes feedback."""
     if mode is Mode.NEVER_ASK:
         return Basis.NOBODY
     return Basis.SUBJECT if mode is Mode.ASK_ONCE and has_subject else Basis.INTERACTION
 
 
-def standing(basis: Basis, decision: str | None) -> Standing:
-    """Return what stands, given the decision on record."""
+def standing_of(basis: Basis, decision: str | None) -> Standing:
+    """Return the state of a capability, given the decision on record."""
     if basis is Basis.NOBODY:
         return Standing(basis, State.FEEDBACK_READY, "none", None)
     if decision is None:

@@ -27,7 +27,7 @@ class DecisionSchema(Schema):
 
 
 class DecidedSchema(Schema):
-    """What stands after a decision."""
+    """The state after a decision."""
 
     state = Choice([str(state) for state in State], required=True)
     decided_at = fields.AwareDateTime(required=True, allow_none=True)
@@ -50,7 +50,7 @@ class IntrospectionSchema(Schema):
 
 
 class Subjects(Payload, frozen=True):
-    """Whose state is asked for: one subject, or several."""
+    """The subjects of a query: one, or several."""
 
     subject: str | None = None
     subjects: list[str] | None = None
@@ -66,7 +66,7 @@ class SubjectsSchema(Schema):
 
 
 class SubjectStateSchema(marshmallow.Schema):
-    """What stands for one subject, or for each of several."""
+    """The remembered decision of one subject, or of each of several."""
 
     state = fields.String(metadata={"enum": ["unknown", *DECISIONS]})
     revision = fields.Integer()

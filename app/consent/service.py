@@ -1,4 +1,4 @@
-"""Deciding, and telling what stands."""
+"""Recording decisions, and reading the state that they leave."""
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -8,7 +8,7 @@ from sqlalchemy import select, text
 
 from app.consent import contract
 from app.consent.models import ConsentDecision, ConsentSubject
-from app.consent.rules import Basis, Standing, State, basis_of, standing
+from app.consent.rules import Basis, Standing, State, basis_of, standing_of
 from app.consent.schemas import Subjects
 from app.core import clock
 from app.core.database import PreparedStatement, session
@@ -43,14 +43,14 @@ FIND_INTERACTION_DECISION = PreparedStatement(
     row=DecisionRow,
 )
 
-# A handle that had seen no decision may only make the first one.
+# A capability that carries no revision may only make the first decision.
 _FIRST_OF_SUBJECT = text("""
     INSERT INTO consent_subjects (environment_id, subject, decision, revision, decided_at)
     VALUES (:environment_id, :subject, :decision, 1, :now) ON CONFLICT (environment_id, subject) DO NOTHING
     RETURNING revision
 """)
 
-# A handle that had seen one may only replace that one.
+# A capability that carries a revision may only replace that one.
 _NEXT_OF_SUBJECT = text("""
     UPDATE consent_subjects SET decision = :decision, revision = revision + 1, decided_at = :now
     WHERE environment_id = :environment_id AND subject = :subject AND revision = :seen RETURNING revision
@@ -104,7 +104,7 @@ class Introspection:
 
 @dataclass(frozen=True, slots=True)
 class Decided:
-    """What stands after a decision, and the contract where feedback may now be sent."""
+    """The state after a decision, and the contract where feedback may now be sent."""
 
     state: State
     decided_at: datetime | None
@@ -113,16 +113,16 @@ class Decided:
 
 
 def introspect(environment: CallerEnvironment, capability: Capability, token: str) -> Introspection:
-    """Tell what an agent may do with its capability."""
-    found = _standing(environment, capability)
-    is_ready = found.state is State.FEEDBACK_READY
+    """Return what an agent may do with its capability."""
+    standing = _standing(environment, capability)
+    is_ready = standing.state is State.FEEDBACK_READY
     return Introspection(
-        state=found.state,
+        state=standing.state,
         configured_mode=environment.mode,
-        consent_policy=found.policy,
+        consent_policy=standing.policy,
         product_name=environment.product_name,
-        canonical_question=contract.question(found.question, current_settings().service_name)
-        if found.question
+        canonical_question=contract.question(standing.question, current_settings().service_name)
+        if standing.question
         else None,
         expires_at=datetime.fromtimestamp(capability.expires_at, UTC),
         submit=contract.submit_report(current_settings().feedback_url, token) if is_ready else None,
@@ -138,53 +138,53 @@ def require_approval(environment: CallerEnvironment, capability: Capability) -> 
 
 
 def decide(environment: CallerEnvironment, capability: Capability, token: str, decision: str) -> Decided:
-    """Record the user's decision, if this handle may still make one; else tell what stands.
+    """Record the user's decision if this capability may still make one, and return the state.
 
-    The first decision of an interaction stays. A decision about a customer replaces exactly the one that the handle
-    had seen, so a delayed or replayed handle never overwrites a newer choice.
+    The first decision of an interaction stays. A decision about a customer replaces exactly the revision that the
+    capability carries, so a delayed or replayed capability never overwrites a newer choice.
     """
     if environment.mode in (Mode.NEVER_ASK, Mode.OFF):
         raise NothingToDecide
     has_won = _own_decision(environment, capability) is None and _write(environment, capability, decision)
     basis = basis_of(environment.mode, has_subject=capability.subject is not None)
     own = _own_decision(environment, capability)
-    stands = _subject_decision(environment, capability) if basis is Basis.SUBJECT else own
-    state = standing(basis, stands.decision if stands else None).state
-    # Who lost learns what stands and nothing else; whose interaction has decided, now or before, may go on.
+    current = (_subject_decision(environment, capability) if basis is Basis.SUBJECT else None) or own
+    state = standing_of(basis, current.decision if current else None).state
+    # A capability that was too late gets the state and nothing else; one whose interaction has decided may go on.
     may_go_on = own is not None and state is State.FEEDBACK_READY
     url = current_settings().feedback_url
     return Decided(
         state=state,
-        decided_at=stands.decided_at if stands else None,
+        decided_at=current.decided_at if current else None,
         changed=has_won,
         feedback=contract.feedback_ready(url, token, capability.expires_at, environment.mode) if may_go_on else None,
     )
 
 
-def tell_states(environment: CallerEnvironment, asked: Subjects) -> dict[str, Any]:
-    """Return what stands for one subject, or for each of several."""
-    if (asked.subject is None) == (asked.subjects is None):
+def get_states(environment: CallerEnvironment, query: Subjects) -> dict[str, Any]:
+    """Return the remembered decision of one subject, or of each of several."""
+    if (query.subject is None) == (query.subjects is None):
         problem = Problem("", "required", "Send either subject or subjects.")
         raise Unprocessable(problems=[problem])
-    if asked.subjects is not None:
-        return {"subjects": list_states(environment, asked.subjects)}
-    found = list_states(environment, [asked.subject or ""])[0]
-    return {"state": found["state"], "revision": found["revision"]}
+    if query.subjects is not None:
+        return {"subjects": list_states(environment, query.subjects)}
+    state = list_states(environment, [query.subject or ""])[0]
+    return {"state": state["state"], "revision": state["revision"]}
 
 
 def list_states(environment: CallerEnvironment, subjects: list[str]) -> list[dict[str, Any]]:
-    """Return what stands for each subject, in their order."""
+    """Return the remembered decision and revision of each subject, in their order."""
     rows = session().scalars(
         select(ConsentSubject).where(
             ConsentSubject.environment_id == environment.id, ConsentSubject.subject.in_(subjects)
         )
     )
-    known = {row.subject: row for row in rows}
+    rows_by_subject = {row.subject: row for row in rows}
     return [
         {
             "subject": subject,
-            "state": known[subject].decision if subject in known else "unknown",
-            "revision": known[subject].revision if subject in known else 0,
+            "state": rows_by_subject[subject].decision if subject in rows_by_subject else "unknown",
+            "revision": rows_by_subject[subject].revision if subject in rows_by_subject else 0,
         }
         for subject in subjects
     ]
@@ -228,12 +228,14 @@ def _standing(environment: CallerEnvironment, capability: Capability) -> Standin
         raise FeedbackOff
     basis = basis_of(environment.mode, has_subject=capability.subject is not None)
     if basis is Basis.NOBODY:
-        return standing(basis, None)
+        return standing_of(basis, None)
     if basis is Basis.SUBJECT:
-        row = FIND_SUBJECT_DECISION.first(environment_id=environment.id, subject=capability.subject)
-    else:
-        row = FIND_INTERACTION_DECISION.first(environment_id=environment.id, interaction_id=capability.interaction_id)
-    return standing(basis, row.decision if row else None)
+        remembered = FIND_SUBJECT_DECISION.first(environment_id=environment.id, subject=capability.subject)
+        if remembered:
+            return standing_of(basis, remembered.decision)
+    own = FIND_INTERACTION_DECISION.first(environment_id=environment.id, interaction_id=capability.interaction_id)
+    # An interaction decides once. One that decided while every use was asked about keeps that decision, for this use.
+    return standing_of(Basis.INTERACTION, own.decision) if own else standing_of(basis, None)
 
 
 def _own_decision(environment: CallerEnvironment, capability: Capability) -> ConsentDecision | None:

@@ -25,6 +25,7 @@ from app.enrichment.models import ClosedRequest, EnrichmentRequest
 from app.enrichment.rules import HANDLE_LIFETIME_S, INTERACTION_SURFACES, State
 from app.enrichment.schemas import NewRequest
 from app.enrichment.views import RequestView
+from app.interactions.rules import normalize_operation
 from app.interactions.service import Opportunity, note_opportunity
 from app.products.key_cache import CallerEnvironment
 from app.products.service import get_environment
@@ -63,6 +64,7 @@ class _Call:
 def ask(environment: CallerEnvironment, key_id: str, asked: NewRequest) -> RequestView:
     """Make the request of an interaction, or return the one that it has made in its current state."""
     _check(asked)
+    asked = msgspec.structs.replace(asked, operation=normalize_operation(asked.operation))
     if asked.runtime_hint is not None:
         refuse_private([("/runtimeHint", asked.runtime_hint)])
     key = current_pepper().derive(Purpose.CUSTOMER_REFERENCES, environment.product_id)

@@ -1,6 +1,6 @@
 """Counts by day that are exact at every moment.
 
-Whatever adds or removes events notes the change in the same statement. The roll-up moves the changes into the day
+Whatever adds or removes events records the change in the same statement. The roll-up moves the changes into the day
 counts, in one transaction; so a reader who adds both up in one statement counts each event once, whoever is at work.
 Nothing is ever counted anew, so a late event costs what an early one costs.
 """
@@ -18,8 +18,8 @@ NAMES = "source_kind, source_provider, actor_provider, fetch_class, network_meth
 """By what events are counted."""
 
 
-def note_changes(rows: str, sign: str = "") -> str:
-    """Return the statement that notes how many events came, or with the sign `-` left, in a set of rows."""
+def record_changes(rows: str, sign: str = "") -> str:
+    """Return the statement that records how many events `rows` adds to each count, or with the sign `-` removes."""
     return f"""
         INSERT INTO evidence_changes (environment_id, day_on, {NAMES}, events)
         SELECT environment_id, (observed_at AT TIME ZONE 'UTC')::date, source_kind, source_provider,
@@ -33,25 +33,25 @@ def note_changes(rows: str, sign: str = "") -> str:
 _LOCK = text("SELECT pg_try_advisory_xact_lock(hashtext('evidence.roll_up'))")
 
 _MOVE = text(f"""
-    WITH taken AS (
+    WITH claimed AS (
         DELETE FROM evidence_changes WHERE (environment_id, id) IN (
             SELECT environment_id, id FROM evidence_changes ORDER BY environment_id, id LIMIT :batch_size)
         RETURNING environment_id, day_on, {NAMES}, events
     ), moved AS (
         INSERT INTO evidence_days AS d (environment_id, day_on, {NAMES}, events)
-        SELECT environment_id, day_on, {NAMES}, sum(events) FROM taken GROUP BY environment_id, day_on, {NAMES}
+        SELECT environment_id, day_on, {NAMES}, sum(events) FROM claimed GROUP BY environment_id, day_on, {NAMES}
         ON CONFLICT (environment_id, day_on, {NAMES}) DO UPDATE SET events = d.events + excluded.events
         RETURNING d.environment_id, d.events
     )
-    SELECT (SELECT count(*) FROM taken) AS changes,
+    SELECT (SELECT count(*) FROM claimed) AS changes,
            ARRAY(SELECT DISTINCT environment_id FROM moved WHERE events = 0) AS emptied
 """)
 
-_FORGET = text("DELETE FROM evidence_days WHERE environment_id = ANY(:emptied) AND events = 0")
+_DELETE_EMPTY = text("DELETE FROM evidence_days WHERE environment_id = ANY(:emptied) AND events = 0")
 
 
 def roll_up_waiting() -> int:
-    """Move all changes into the day counts; returns how many there were. May run twice, and beside itself."""
+    """Move all changes into the day counts and return their number; may run twice and concurrently."""
     total = 0
     while True:
         with transaction():
@@ -59,13 +59,13 @@ def roll_up_waiting() -> int:
                 return total
             moved, emptied = _move()
             if emptied:
-                session().execute(_FORGET, {"emptied": emptied})
+                session().execute(_DELETE_EMPTY, {"emptied": emptied})
         total += moved
         if moved < BATCH_SIZE:
             return total
 
 
 def _move() -> tuple[int, list[uuid.UUID]]:
-    """Move one batch; returns its size, and the environments that have counts of nothing now."""
+    """Move one batch; returns its size, and the environments in which counts have become zero."""
     row = session().execute(_MOVE, {"batch_size": BATCH_SIZE}).one()
     return row.changes, row.emptied

@@ -15,8 +15,8 @@ from app.evidence import rules
 from app.evidence.counts import NAMES
 from app.products.models import Environment, Product
 
-# Day counts and what is not in them yet, added up in one statement: one moment, however many are at work. The name of
-# a list is that of the column it is made by.
+# Day counts and what is not in them yet, added up in one statement: one consistent moment. The name of a list is that
+# of the column by which it is grouped.
 _COUNT = text(f"""
     WITH counted AS (
         SELECT day_on, {NAMES}, events FROM evidence_days
@@ -105,14 +105,14 @@ class Summary:
 
 def summarize(workspace_id: uuid.UUID, product_id: uuid.UUID, environment_id: uuid.UUID, days: int) -> Summary:
     """Count the evidence of an environment of this product of this workspace, or raise `NotFound`."""
-    kept = session().scalar(
+    retention_days = session().scalar(
         select(Environment.evidence_retention_days)
         .join(Product, Product.id == Environment.product_id)
         .where(Environment.id == environment_id, Product.id == product_id, Product.workspace_id == workspace_id)
     )
-    if kept is None:
+    if retention_days is None:
         raise NotFound("There is no such environment of this product.")
-    window = rules.window(clock.now(), days, kept)
+    window = rules.window(clock.now(), days, retention_days)
     limits = {"environment_id": environment_id, "first_on": window.first_on, "last_on": window.last_on}
     rows = [dict(row) for row in session().execute(_COUNT, limits).mappings()]
     totals = next(Totals(row["events"], row["fetches"], row["referrals"]) for row in rows if row["list"] == "total")
@@ -120,7 +120,7 @@ def summarize(workspace_id: uuid.UUID, product_id: uuid.UUID, environment_id: uu
     return Summary(
         product_id=product_id,
         environment_id=environment_id,
-        window=ShownWindow(window.days, days, window.first_on, window.last_on, kept),
+        window=ShownWindow(window.days, days, window.first_on, window.last_on, retention_days),
         totals=totals,
         by_actor_provider=_counts(rows, "actor_provider"),
         by_fetch_class=_counts(rows, "fetch_class"),
@@ -133,12 +133,11 @@ def summarize(workspace_id: uuid.UUID, product_id: uuid.UUID, environment_id: uu
 
 
 def _counts(rows: list[Row], column: str) -> list[Count]:
-    found = [Count(row[column], row["events"]) for row in rows if row["list"] == column and row[column]]
-    return _ordered(found)
+    return _ordered(Count(row[column], row["events"]) for row in rows if row["list"] == column and row[column])
 
 
 def _ordered(counts: Iterable[Count]) -> list[Count]:
-    return sorted((one for one in counts if one.count), key=lambda one: (-one.count, one.name))
+    return sorted((count for count in counts if count.count), key=lambda count: (-count.count, count.name))
 
 
 def _tiers(fetches: int, attested: int) -> list[Count]:
@@ -147,15 +146,15 @@ def _tiers(fetches: int, attested: int) -> list[Count]:
 
 
 def _sources(rows: list[Row]) -> list[SourceCount]:
-    found = [
+    counts = [
         SourceCount(row["source_kind"], row["source_provider"], row["events"])
         for row in rows
         if row["list"] == "source_kind" and row["events"]
     ]
-    return sorted(found, key=lambda one: (-one.count, one.kind, one.provider))
+    return sorted(counts, key=lambda count: (-count.count, count.kind, count.provider))
 
 
 def _daily(rows: list[Row], window: rules.Window) -> list[DayCount]:
-    found = {row["day_on"]: DayCount(row["day_on"], row["fetches"], row["referrals"]) for row in rows if row["day_on"]}
+    counts = {row["day_on"]: DayCount(row["day_on"], row["fetches"], row["referrals"]) for row in rows if row["day_on"]}
     days = (window.first_on + timedelta(days=number) for number in range(window.days))
-    return [found.get(day, DayCount(day, 0, 0)) for day in days]
+    return [counts.get(day, DayCount(day, 0, 0)) for day in days]

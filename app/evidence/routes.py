@@ -11,8 +11,8 @@ from app.evidence.schemas import (
     EvidenceBatch,
     EvidenceBatchSchema,
     EvidenceReceiptSchema,
-    SummaryQuestion,
-    SummaryQuestionSchema,
+    SummaryQuery,
+    SummaryQuerySchema,
     SummarySchema,
 )
 from app.evidence.service import Receipt
@@ -35,12 +35,12 @@ def accept_batch(batch: EvidenceBatch) -> Receipt:
 
 
 @summaries.get("/<uuid:product_id>/evidence/http-requests/summary")
-@summaries.arguments(SummaryQuestionSchema, location="query")
+@summaries.arguments(SummaryQuerySchema, location="query")
 @summaries.response(200, SummarySchema, errors=(404,))
-def summarize(asked: SummaryQuestion, product_id: uuid.UUID) -> Summary:
+def summarize(query: SummaryQuery, product_id: uuid.UUID) -> Summary:
     """Count the evidence of an environment.
 
     Whole UTC days ending today, no more than the environment keeps; exact at the moment of the answer.
     """
     workspace_id = current_login().workspace_id
-    return queries.summarize(workspace_id, product_id, uuid.UUID(asked.environment_id), asked.days)
+    return queries.summarize(workspace_id, product_id, uuid.UUID(query.environment_id), query.days)

@@ -10,7 +10,7 @@ SCHEMA_VERSION = 1
 SOURCE_KINDS = ("cdn_log", "edge_worker", "load_balancer_log", "server_log", "application")
 METHODS = ("GET", "HEAD")
 MAX_EVENTS = 500
-FARTHEST_AHEAD = timedelta(minutes=5)
+MAX_CLOCK_LEAD = timedelta(minutes=5)
 """Clocks differ; what claims to come from later than this is a mistake."""
 
 PROVIDER_PATTERN = "^[a-z0-9][a-z0-9_.-]{0,63}$"
@@ -49,23 +49,23 @@ def is_address(text: str) -> bool:
 
 
 def source_digest(key: bytes, kind: str, provider: str, source_id: str) -> bytes:
-    """Return what stands for a source; none of its parts can hold the character between them."""
+    """Return the digest that replaces a source; none of its parts can hold the character between them."""
     return hmac.digest(key, f"source\0{kind}\0{provider}\0{source_id}".encode(), "sha256")
 
 
-def begin_event_digest(key: bytes, source: bytes) -> hmac.HMAC:
-    """Return what the digests of all events of a source begin with; beginning each anew takes twice as long."""
+def source_hmac_of(key: bytes, source: bytes) -> hmac.HMAC:
+    """Return the common beginning of the digests of all events of a source, which halves the time of each."""
     return hmac.new(key, source, "sha256")
 
 
-def event_digest(begun: hmac.HMAC, event_id: str) -> bytes:
-    """Return what stands for one event of a source."""
-    digest = begun.copy()
+def event_digest(source_hmac: hmac.HMAC, event_id: str) -> bytes:
+    """Return the digest that replaces the id of one event of a source."""
+    digest = source_hmac.copy()
     digest.update(event_id.encode())
     return digest.digest()
 
 
-def window(now: datetime, asked_days: int, retention_days: int) -> Window:
+def window(now: datetime, requested_days: int, retention_days: int) -> Window:
     """Return the days of a summary: whole UTC days ending today, each of which is kept from its beginning on."""
-    days, today = min(asked_days, retention_days), now.date()
+    days, today = min(requested_days, retention_days), now.date()
     return Window(days, today - timedelta(days=days - 1), today)

@@ -151,17 +151,17 @@ class EvidenceReceiptSchema(Schema):
     expired = Integer(required=True)
 
 
-class SummaryQuestion(Payload, frozen=True):
-    """What a summary is asked for."""
+class SummaryQuery(Payload, frozen=True):
+    """The query of a summary."""
 
     environment_id: str
     days: int
 
 
-class SummaryQuestionSchema(Schema):
+class SummaryQuerySchema(Schema):
     """Which environment, and how many days back from today."""
 
-    loads_into = SummaryQuestion
+    loads_into = SummaryQuery
 
     environment_id = Identifier(required=True)
     days = Integer(minimum=WINDOW_DAYS.start, maximum=WINDOW_DAYS.stop - 1, load_default=DEFAULT_WINDOW_DAYS)

@@ -14,7 +14,7 @@ from app.core.pepper import current_pepper
 from app.core.purposes import Purpose
 from app.core.settings import current_settings
 from app.evidence import rules
-from app.evidence.counts import note_changes
+from app.evidence.counts import record_changes
 from app.evidence.schemas import Event, EvidenceBatch
 from app.products.key_cache import CallerEnvironment
 from config.allowlist import Allowlist
@@ -53,7 +53,7 @@ ADD_EVIDENCE = PreparedStatement(
         ON CONFLICT (environment_id, digest) DO NOTHING
         RETURNING environment_id, observed_at, source_kind, source_provider, actor_provider, fetch_class,
             network_method, referral_provider
-    ), noted AS ({note_changes("added")})
+    ), changes AS ({record_changes("added")})
     SELECT (SELECT count(*) FROM added) AS accepted,
            (SELECT count(*) FROM sent WHERE observed_at < kept_since) AS expired FROM environment
     """,
@@ -92,8 +92,9 @@ def accept_batch(environment: CallerEnvironment, batch: EvidenceBatch) -> Receip
     """Store what is new of a batch and within the environment's retention; the first content of an event stays."""
     allowlist, now = current_settings().allowlist, clock.now()
     if problems := list(_problems(batch, allowlist, now)):
-        refused = next((one.code for one in problems if one.code in (TOKEN_NOT_ALLOWED, HOST_NOT_ALLOWED)), None)
-        raise Unprocessable(code=refused, problems=problems)
+        codes = [problem.code for problem in problems]
+        code = next((code for code in codes if code in (TOKEN_NOT_ALLOWED, HOST_NOT_ALLOWED)), None)
+        raise Unprocessable(code=code, problems=problems)
     source = batch.source
     key = current_pepper().derive(Purpose.EVIDENCE_IDS, environment.id)
     digest = rules.source_digest(key, source.kind, source.provider, source.source_id)
@@ -115,9 +116,9 @@ def accept_batch(environment: CallerEnvironment, batch: EvidenceBatch) -> Receip
 def _rows(events: list[Event], key: bytes, source: bytes, allowlist: Allowlist) -> list[_Row]:
     """Return one row for each event; of a repeated one the first."""
     rows: dict[bytes, _Row] = {}
-    begun = rules.begin_event_digest(key, source)
+    source_hmac = rules.source_hmac_of(key, source)
     for event in events:
-        digest = rules.event_digest(begun, event.event_id)
+        digest = rules.event_digest(source_hmac, event.event_id)
         if digest in rows:
             continue
         agent = allowlist.agents[event.agent_token] if event.agent_token is not None else None
@@ -139,26 +140,26 @@ def _rows(events: list[Event], key: bytes, source: bytes, allowlist: Allowlist) 
 
 def _problems(batch: EvidenceBatch, allowlist: Allowlist, now: datetime) -> Iterator[Problem]:
     """Say what is wrong beyond the schema."""
-    known, latest = allowlist.of(batch.schema_version), now + rules.FARTHEST_AHEAD
+    allowlist, latest = allowlist.of(batch.schema_version), now + rules.MAX_CLOCK_LEAD
     for index, event in enumerate(batch.events):
-        yield from _problems_of(event, f"/events/{index}", known, latest)
+        yield from _problems_of(event, f"/events/{index}", allowlist, latest)
 
 
-def _problems_of(event: Event, place: str, known: Allowlist, latest: datetime) -> Iterator[Problem]:
+def _problems_of(event: Event, pointer: str, allowlist: Allowlist, latest: datetime) -> Iterator[Problem]:
     token, host, evidence = event.agent_token, event.referrer_host, event.network_evidence
     if token is None and host is None:
-        yield Problem(place, "required", "An event needs an agentToken, a referrerHost, or both.")
-    if token is not None and token not in known.agents:
-        limits = {"allowed": list(known.agents)}
-        yield Problem(f"{place}/agentToken", TOKEN_NOT_ALLOWED, "This agent token is not on the allowlist.", limits)
-    if host is not None and host not in known.referrers:
-        limits = {"allowed": list(known.referrers)}
-        yield Problem(f"{place}/referrerHost", HOST_NOT_ALLOWED, "This host is not on the allowlist.", limits)
+        yield Problem(pointer, "required", "An event needs an agentToken, a referrerHost, or both.")
+    if token is not None and token not in allowlist.agents:
+        limits = {"allowed": list(allowlist.agents)}
+        yield Problem(f"{pointer}/agentToken", TOKEN_NOT_ALLOWED, "This agent token is not on the allowlist.", limits)
+    if host is not None and host not in allowlist.referrers:
+        limits = {"allowed": list(allowlist.referrers)}
+        yield Problem(f"{pointer}/referrerHost", HOST_NOT_ALLOWED, "This host is not on the allowlist.", limits)
     if evidence is not None and token is None:
         words = "Network evidence is about an agent; send it beside an agentToken only."
-        yield Problem(f"{place}/networkEvidence", "needs_agent_token", words)
-    if evidence is not None and evidence.method not in known.network_methods:
-        limits = {"allowed": list(known.network_methods)}
-        yield Problem(f"{place}/networkEvidence/method", "enum", "This is not one of the allowed values.", limits)
+        yield Problem(f"{pointer}/networkEvidence", "needs_agent_token", words)
+    if evidence is not None and evidence.method not in allowlist.network_methods:
+        limits = {"allowed": list(allowlist.network_methods)}
+        yield Problem(f"{pointer}/networkEvidence/method", "enum", "This is not one of the allowed values.", limits)
     if event.observed_at > latest:
-        yield Problem(f"{place}/observedAt", "range", "This lies more than five minutes ahead.")
+        yield Problem(f"{pointer}/observedAt", "range", "This lies more than five minutes ahead.")

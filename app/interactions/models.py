@@ -1,4 +1,4 @@
-"""Interactions, sessions, and the notes that their jobs work from.
+"""Interactions, sessions, and the rows that their jobs work from.
 
 Every table leads with its environment. There are no foreign keys here: on these paths each would cost more than the
 insert itself, and what belongs to a removed environment is purged with it.
@@ -23,14 +23,14 @@ class Interaction(Base):
         CheckConstraint(f"classification IN {CLASSIFICATIONS}", name="classification"),
         CheckConstraint(f"confirmed_by IN {METHODS}", name="confirmed_by"),
         Index("ix_interactions_received", "environment_id", "received_at"),
-        # Filling and confirming touch no indexed column; the spare room lets them stay on their page.
+        # Filling and confirming touch no indexed column; the free space lets them stay on their page.
         {"postgresql_with": {"fillfactor": "90"}},
     )
 
     environment_id: Mapped[uuid.UUID] = mapped_column(primary_key=True)
     id: Mapped[uuid.UUID] = mapped_column(primary_key=True)
     received_at: Mapped[datetime] = mapped_column(DateTime(timezone=True))
-    """When we first heard of it; retention and day counts go by this."""
+    """When the first event or review of it arrived; retention and day counts go by this."""
     surface: Mapped[str] = mapped_column(Text)
     operation: Mapped[str] = mapped_column(Text)
     classification: Mapped[str] = mapped_column(Text)
@@ -62,7 +62,7 @@ class VisitSession(Base):
 
 
 class Promotion(Base):
-    """A note that an interaction was confirmed; the job that promotes it takes the note away."""
+    """A row of the transactional outbox: an interaction was confirmed. The job that promotes it removes the row."""
 
     __tablename__ = "promotions"
 
@@ -70,11 +70,11 @@ class Promotion(Base):
     id: Mapped[int] = mapped_column(BigInteger, Identity(always=True), primary_key=True)
     interaction_id: Mapped[uuid.UUID] = mapped_column()
     method: Mapped[str] = mapped_column(Text)
-    noted_at: Mapped[datetime] = mapped_column(DateTime(timezone=True))
+    created_at: Mapped[datetime] = mapped_column(DateTime(timezone=True))
 
 
 class DayMark(Base):
-    """A note that a day's counts are out of date. Notes are only ever added, so that none is lost to a race."""
+    """A day whose counts are out of date. Rows are only ever inserted and claimed, so that no race loses one."""
 
     __tablename__ = "day_marks"
 

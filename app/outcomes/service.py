@@ -9,6 +9,7 @@ from app.consent import service as consent
 from app.core import clock
 from app.core.database import PreparedStatement
 from app.core.jobs import Job, notify
+from app.interactions.sql import promotion_outbox
 from app.outcomes.schemas import Outcome
 from app.products.key_cache import CallerEnvironment
 from app.screening.service import refuse_private
@@ -17,16 +18,13 @@ from app.tokens.capability import Capability
 # One statement, for speed: the review and the outbox row that promotes its interaction, stored together or not at all.
 RECORD_REVIEW = PreparedStatement(
     "record_review",
-    """
+    f"""
     WITH recorded AS (
         INSERT INTO reviews (environment_id, interaction_id, id, outcome, note, created_at)
         VALUES (:environment_id, :interaction_id, :id, :outcome, :note, :created_at::timestamptz)
         ON CONFLICT (environment_id, interaction_id) DO NOTHING
         RETURNING environment_id, interaction_id, created_at
-    ), outbox AS (
-        INSERT INTO promotions (environment_id, interaction_id, method, noted_at)
-        SELECT environment_id, interaction_id, 'review', created_at FROM recorded
-    )
+    ), outbox AS ({promotion_outbox("recorded", "review")})
     SELECT 1 FROM recorded
     """,
 )

@@ -3,10 +3,12 @@
 A key is looked up at most once a second in each process: no cache outlives a revocation by more than that.
 """
 
+import contextlib
 import logging
 import threading
 import time
 import uuid
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import NamedTuple
@@ -28,8 +30,6 @@ MAX_CACHED_KEYS = 10_000
 """Also bounds what guessing at key ids can make a process remember."""
 
 LAST_USED_PRECISION = timedelta(minutes=1)
-
-_MISSING = object()
 
 logger = logging.getLogger(__name__)
 
@@ -108,18 +108,16 @@ class CachedKey:
 class KeyCache:
     """The keys of one process, each for `CACHE_TTL_S` seconds; an unknown id is remembered too."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, timer: Callable[[], float] = time.monotonic) -> None:
         self.seal = keys.Seal([secret.reveal() for secret in settings.sealing_secrets])
-        self._cache: TTLCache[str, CachedKey | None] = TTLCache(MAX_CACHED_KEYS, CACHE_TTL_S)
+        self._cache: TTLCache[str, CachedKey | None] = TTLCache(MAX_CACHED_KEYS, CACHE_TTL_S, timer)
         self._lock = threading.Lock()
 
     def find(self, key_id: str) -> CachedKey | None:
         """Return a key by its id, or None."""
-        with self._lock:
-            # One look: between a test for membership and the reading, the entry could expire.
-            cached = self._cache.get(key_id, _MISSING)
-        if cached is not _MISSING:
-            return cached  # type: ignore[return-value]  # a sentinel has no type of its own
+        # One look at the timer: between a test for membership and the reading, the entry could expire.
+        with contextlib.suppress(KeyError), self._lock:
+            return self._cache[key_id]
         started_at = time.monotonic()
         key = self._look_up(key_id)
         if time.monotonic() - started_at < MAX_LOOKUP_S:
@@ -171,7 +169,7 @@ class KeyCache:
         try:
             return self.seal.open(bytes(sealed_secret))
         except InvalidToken:
-            logger.error("a key was sealed with a secret that is not in the ring", extra={"keyId": key_id})
+            logger.error("a key was sealed with a secret that is not configured", extra={"keyId": key_id})
             return None
 
 

@@ -2,7 +2,7 @@
 
 import uuid
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from sqlalchemy import select
 
@@ -24,7 +24,7 @@ MAX_LISTED = 1000
 
 @dataclass(frozen=True, slots=True)
 class NewKey:
-    """A key at the only moment its text is known."""
+    """A new key with its text, which is not stored."""
 
     id: str
     text: str
@@ -63,7 +63,7 @@ def set_environment(
     evidence_retention_days: int | None = None,
     actor: str = COMMAND_LINE,
 ) -> Environment:
-    """Change the settings of an environment that are given."""
+    """Change those settings of an environment that are not None."""
     environment = get_environment(environment_id)
     changes = {
         name: value
@@ -104,6 +104,13 @@ def list_environments(
     return list(session().scalars(statement))
 
 
+def list_environment_ids(environment_id: uuid.UUID | None = None) -> list[uuid.UUID]:
+    """Return the ids of all environments, or of the one, which must be there."""
+    if environment_id is not None:
+        return [get_environment(environment_id).id]
+    return list(session().scalars(select(Environment.id)))
+
+
 def get_environment(environment_id: uuid.UUID) -> Environment:
     """Return an environment."""
     environment = session().get(Environment, environment_id)
@@ -121,7 +128,7 @@ def create_key(
     replaces: Key | None = None,
     actor: str = COMMAND_LINE,
 ) -> NewKey:
-    """Make a key; its text is returned here and never again."""
+    """Create a key; its text is returned here and never again."""
     environment = get_environment(environment_id)
     if has_company_right and kind is not KeyKind.PRODUCT:
         raise Unprocessable("Only a product key can be given the company right; a company key has it already.")
@@ -140,8 +147,10 @@ def create_key(
             expires_at=now + expires_in if expires_in else None,
         )
     )
-    deed = "key.rotated" if replaces else "key.created"
-    record_audit_entry(_workspace_id(environment), actor, deed, minted.id, kind=kind, replaces=replaces and replaces.id)
+    action = "key.rotated" if replaces else "key.created"
+    record_audit_entry(
+        _workspace_id(environment), actor, action, minted.id, kind=kind, replaces=replaces and replaces.id
+    )
     session().flush()
     return NewKey(minted.id, minted.text, kind, environment_id)
 
@@ -173,18 +182,39 @@ def revoke_key(key_id: str, actor: str = COMMAND_LINE) -> Key:
 
 
 def rotate_key(key_id: str, overlap_hours: int, actor: str = COMMAND_LINE) -> NewKey:
-    """Make the successor of a key, which itself ends after the overlap."""
+    """Make the successor of a key, which itself ends after the overlap.
+
+    The successor of a key that expires expires at the instant that was set for the key: rotation renews the secret
+    and does not prolong what was granted.
+    """
     if not 0 <= overlap_hours <= MAX_OVERLAP_HOURS:
         raise Unprocessable(f"The overlap takes 0 to {MAX_OVERLAP_HOURS} hours.")
     key = get_key(key_id)
     now = clock.now()
     if key.revoked_at is not None or (key.expires_at is not None and key.expires_at <= now):
         raise Unprocessable("This key has ended already; create a new one instead.")
-    ends_at = now + timedelta(hours=overlap_hours)
-    key.expires_at = min(ends_at, key.expires_at) if key.expires_at else ends_at
-    return create_key(
+    granted_until = _granted_until(key)
+    overlap_ends_at = now + timedelta(hours=overlap_hours)
+    key.expires_at = min(overlap_ends_at, key.expires_at) if key.expires_at else overlap_ends_at
+    successor = create_key(
         key.environment_id, KeyKind(key.kind), has_company_right=key.has_company_right, replaces=key, actor=actor
     )
+    get_key(successor.id).expires_at = granted_until
+    session().flush()
+    return successor
+
+
+def _granted_until(key: Key) -> datetime | None:
+    """Return the expiry that was set when a key was created, or None.
+
+    A rotation shortens the expiry of the key that it replaces, so only the newest key of a chain still has it.
+    """
+    newest = key
+    while successor := session().scalar(
+        select(Key).where(Key.replaces_id == newest.id).order_by(Key.created_at.desc()).limit(1)
+    ):
+        newest = successor
+    return newest.expires_at
 
 
 def _name(text: str) -> str:

@@ -13,6 +13,7 @@ from app.consent import service as consent
 from app.core import clock
 from app.core.database import PreparedStatement
 from app.core.jobs import Job, notify
+from app.interactions.sql import promotion_outbox
 from app.products.key_cache import CallerEnvironment
 from app.reports.schemas import SubmittedReport
 from app.screening.service import refuse_private
@@ -21,7 +22,7 @@ from app.tokens.capability import Capability
 # The report, and the outbox row that promotes its interaction, are stored together or not at all.
 RECORD_REPORT = PreparedStatement(
     "record_report",
-    """
+    f"""
     WITH recorded AS (
         INSERT INTO reports
             (environment_id, interaction_id, id, summary, impact, confidence, findings, workaround, created_at)
@@ -29,10 +30,7 @@ RECORD_REPORT = PreparedStatement(
             :findings::jsonb, :workaround::jsonb, :created_at::timestamptz)
         ON CONFLICT (environment_id, interaction_id) DO NOTHING
         RETURNING environment_id, interaction_id, created_at
-    ), outbox AS (
-        INSERT INTO promotions (environment_id, interaction_id, method, noted_at)
-        SELECT environment_id, interaction_id, 'report', created_at FROM recorded
-    )
+    ), outbox AS ({promotion_outbox("recorded", "report")})
     SELECT 1 FROM recorded
     """,
 )

@@ -91,9 +91,9 @@ def erase(
     return removed
 
 
-def _record(product_id: uuid.UUID, actor: str, deed: str, customer_id: uuid.UUID, **details: Any) -> None:
+def _record(product_id: uuid.UUID, actor: str, action: str, customer_id: uuid.UUID, **details: Any) -> None:
     product = session().get_one(Product, product_id)
-    record_audit_entry(product.workspace_id, actor, deed, str(customer_id), product=str(product_id), **details)
+    record_audit_entry(product.workspace_id, actor, action, str(customer_id), product=str(product_id), **details)
 
 
 def _lock(product_id: uuid.UUID, references: References) -> uuid.UUID:

@@ -2,23 +2,39 @@
 
 import time
 import uuid
+from collections.abc import Iterator
 
-from sqlalchemy import select, text
+from sqlalchemy import Table, select
 
 from app.accounts.service import COMMAND_LINE, record_audit_entry
-from app.core.database import session, transaction
+from app.core.database import Base, session, transaction
 from app.core.errors import NotFound
 from app.products.key_cache import CACHE_TTL_S
 from app.products.models import Environment, Key, Product
 from app.products.service import revoke_key
-from app.retention.rules import BATCH_SIZE, ENVIRONMENT_TABLES, PRODUCT_TABLES
+from app.retention.deletion import delete_batch
+from app.retention.rules import BATCH_SIZE
+
+TENANTS = ("environment_id", "product_id")
+
+
+def tenant_tables() -> Iterator[tuple[Table, str]]:
+    """Yield every table that leads with an environment or a product and is not deleted with it, and which of the two.
+
+    A row that refers to another comes before it.
+    """
+    for table in reversed(Base.metadata.sorted_tables):
+        tenant = next(iter(table.primary_key.columns)).name
+        is_cascaded = any(key.ondelete == "CASCADE" for key in table.foreign_keys)
+        if tenant in TENANTS and not is_cascaded:
+            yield table, tenant
 
 
 def erase_product(product_id: uuid.UUID, actor: str = COMMAND_LINE) -> int:
-    """Remove a product, its environments and keys, and every row of theirs; returns how many rows of theirs there were.
+    """Remove a product, its environments and keys, and every row of theirs; returns the number of these rows.
 
-    Keys end first, so that nothing more comes in; the product itself goes last, so that an erasure that was
-    interrupted can be begun again.
+    Keys are revoked first, so that nothing more is accepted; the product itself is deleted last, so that an erasure
+    that was interrupted can be repeated.
     """
     with transaction():
         if session().get(Product, product_id) is None:
@@ -26,14 +42,9 @@ def erase_product(product_id: uuid.UUID, actor: str = COMMAND_LINE) -> int:
         environments = list(session().scalars(select(Environment.id).where(Environment.product_id == product_id)))
         for key_id in session().scalars(select(Key.id).where(Key.environment_id.in_(environments))):
             revoke_key(key_id, actor)
-    # Every process may still know a key for this long, and what it accepted until then is removed too.
+    # Every process may have a key cached for this long, and what it accepted until then is removed too.
     time.sleep(CACHE_TTL_S * 1.5)
-    removed = sum(
-        _erase(table, "environment_id", environment_id)
-        for environment_id in environments
-        for table in ENVIRONMENT_TABLES
-    )
-    removed += sum(_erase(table, "product_id", product_id) for table in PRODUCT_TABLES)
+    removed = _erase_rows({"environment_id": environments, "product_id": [product_id]})
     with transaction():
         product = session().get_one(Product, product_id)
         record_audit_entry(product.workspace_id, actor, "product.deleted", str(product_id), name=product.name)
@@ -41,16 +52,30 @@ def erase_product(product_id: uuid.UUID, actor: str = COMMAND_LINE) -> int:
     return removed
 
 
-def _erase(table: str, tenant: str, tenant_id: uuid.UUID) -> int:
-    batch = text(f"""
-        WITH gone AS (DELETE FROM {table} WHERE {tenant} = :tenant_id AND ctid IN (
-            SELECT ctid FROM {table} WHERE {tenant} = :tenant_id LIMIT {BATCH_SIZE}) RETURNING 1)
-        SELECT count(*) FROM gone
-    """)
+def _erase_rows(tenant_ids: dict[str, list[uuid.UUID]]) -> int:
+    """Remove all rows of some tenants; returns their number.
+
+    A job may be moving rows from one table to another. Its locks are waited for, and what it moved into a table that
+    was emptied before is removed by a later pass, so the last two passes remove nothing.
+    """
+    removed, empty_passes = 0, 0
+    while empty_passes < 2:
+        in_pass = sum(
+            _erase(table, tenant, tenant_id) for table, tenant in tenant_tables() for tenant_id in tenant_ids[tenant]
+        )
+        removed += in_pass
+        empty_passes = 0 if in_pass else empty_passes + 1
+    return removed
+
+
+def _erase(table: Table, tenant: str, tenant_id: uuid.UUID) -> int:
+    key = [column.name for column in table.primary_key.columns]
+    statement = delete_batch(table.name, key, f"{tenant} = :tenant_id")
     removed = 0
     while True:
         with transaction():
-            gone: int = session().execute(batch, {"tenant_id": tenant_id}).scalar_one()
-        removed += gone
-        if gone < BATCH_SIZE:
+            values = {"tenant_id": tenant_id, "batch_size": BATCH_SIZE}
+            batch: int = session().execute(statement, values).scalar_one()
+        removed += batch
+        if batch < BATCH_SIZE:
             return removed

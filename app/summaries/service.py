@@ -1,28 +1,20 @@
 """Rolling up days.
 
-A day that has a mark is counted anew from its rows; a day without one is as it was counted last. The marks are taken
+A day that has a mark is counted anew from its rows; a day without one is as it was counted last. The marks are removed
 in the same transaction as the count, so a mark that was written meanwhile stays for the next run.
 """
 
 from sqlalchemy import text
 
 from app.core.database import session, transaction
+from app.interactions.sql import CLAIM_MARKED_DAY
 
-# The day that has waited longest; one in a transaction, so that a day too large to count holds up no other for long.
-_TAKE = text("""
-    WITH due AS (
-        SELECT environment_id, day_on FROM day_marks GROUP BY 1, 2 ORDER BY min(id) LIMIT 1
-    ), taken AS (
-        DELETE FROM day_marks m USING due WHERE m.environment_id = due.environment_id AND m.day_on = due.day_on
-        RETURNING m.environment_id, m.day_on
-    )
-    SELECT DISTINCT environment_id, day_on FROM taken
-""")
+_CLAIM_DAY = text(CLAIM_MARKED_DAY)
 
 # One roll-up at a time: two that count the same day would wait for each other on every row of it.
 _LOCK = text("SELECT pg_try_advisory_xact_lock(hashtext('summaries.roll_up'))")
 
-_FORGET = text("DELETE FROM interaction_days WHERE environment_id = :environment_id AND day_on = :day_on")
+_DELETE_COUNTS = text("DELETE FROM interaction_days WHERE environment_id = :environment_id AND day_on = :day_on")
 
 _COUNT = text("""
     INSERT INTO interaction_days
@@ -40,15 +32,15 @@ _COUNT = text("""
 
 
 def roll_up_waiting() -> int:
-    """Count every marked day anew; returns how many days there were."""
+    """Count every marked day anew and return the number of days."""
     total = 0
     while True:
         with transaction():
             if not session().execute(_LOCK).scalar_one():
                 return total
-            day = session().execute(_TAKE).mappings().one_or_none()
+            day = session().execute(_CLAIM_DAY).mappings().one_or_none()
             if day is None:
                 return total
-            session().execute(_FORGET, dict(day))
+            session().execute(_DELETE_COUNTS, dict(day))
             session().execute(_COUNT, dict(day))
         total += 1

@@ -20,7 +20,7 @@ MAX_EVENTS = 100
 
 
 class TelemetryEvent(Payload, frozen=True):
-    """One product response, as the product tells of it."""
+    """One product response, as the product reports it."""
 
     interaction_id: str
     surface: str
@@ -38,7 +38,7 @@ class TelemetryEvent(Payload, frozen=True):
 
 
 class TelemetryBatch(Payload, frozen=True):
-    """What one request carries."""
+    """The events of one request."""
 
     events: list[TelemetryEvent]
 
@@ -72,7 +72,7 @@ class TelemetryBatchSchema(Schema):
 
 
 class BatchReceiptSchema(Schema):
-    """What became of a batch."""
+    """The number of accepted events."""
 
     accepted = Integer(required=True)
     dropped = Integer(required=True)

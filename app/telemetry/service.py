@@ -8,6 +8,7 @@ from app.core import clock
 from app.core.database import PreparedStatement
 from app.core.errors import BadRequest, Problem
 from app.core.jobs import Job, notify
+from app.interactions.rules import normalize_operation
 from app.products.key_cache import CallerEnvironment
 from app.screening.service import refuse_private
 from app.telemetry.schemas import TelemetryBatch, TelemetryEvent
@@ -32,17 +33,29 @@ class Receipt:
 
 
 def accept_batch(environment: CallerEnvironment, batch: TelemetryBatch) -> Receipt:
-    """Write the batch down and ring for its persistence.
+    """Store a batch in the inbox and notify its persistence.
 
-    The events are encoded again rather than kept as they came, so that no second parser can read them differently.
+    The events are encoded again rather than kept as they came, so that no second parser reads them differently.
     """
     _screen_hints(batch.events)
-    events = _encoder.encode(batch.events).decode()
+    events = _encoder.encode(_normalize_operations(batch.events)).decode()
     ADD_BATCH.first(
         environment_id=environment.id, received_at=clock.now(), events=events, event_count=len(batch.events)
     )
     notify(Job.PERSIST_TELEMETRY)
     return Receipt(accepted=len(batch.events), dropped=0)
+
+
+def _normalize_operations(events: list[TelemetryEvent]) -> list[TelemetryEvent]:
+    """Return the events with their operations normalized; each operation is looked at once."""
+    operations = {event.operation for event in events}
+    changed = {operation: name for operation in operations if (name := normalize_operation(operation)) != operation}
+    if not changed:
+        return events
+    return [
+        msgspec.structs.replace(event, operation=changed[event.operation]) if event.operation in changed else event
+        for event in events
+    ]
 
 
 def _screen_hints(events: list[TelemetryEvent]) -> None:

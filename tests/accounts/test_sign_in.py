@@ -26,10 +26,10 @@ def token_of(answer: Any) -> str:
     return cookies(answer)[0].partition("=")[2].partition(";")[0]
 
 
-def deeds() -> list[str]:
+def actions() -> list[str]:
     with transaction():
-        entries = session().scalars(select(AuditEntry.deed).order_by(AuditEntry.id)).all()
-    return [deed for deed in entries if deed.startswith(("session", "password", "user"))]
+        entries = session().scalars(select(AuditEntry.action).order_by(AuditEntry.id)).all()
+    return [action for action in entries if action.startswith(("session", "password", "user"))]
 
 
 def test_whoever_has_the_password_signs_in_and_is_known_from_then_on(client: FlaskClient, company: Company) -> None:
@@ -123,7 +123,7 @@ def test_signing_in_makes_a_fresh_token_and_ends_the_session_that_was_presented(
     attacker.set_cookie("agent_feedback_session", planted)
     assert attacker.get(PATH).status_code == 401
     assert client.get(PATH).status_code == 200
-    assert deeds() == ["session.created", "session.revoked", "session.created"]
+    assert actions() == ["session.created", "session.revoked", "session.created"]
 
 
 def test_a_token_that_was_made_up_is_never_taken_over(client: FlaskClient, company: Company) -> None:
@@ -139,7 +139,7 @@ def test_signing_out_ends_the_session_on_the_server(app: Flask, client: FlaskCli
     thief = app.test_client()
     thief.set_cookie("agent_feedback_session", token)
     assert (thief.get(PATH).status_code, thief.delete(PATH).status_code) == (401, 401)
-    assert deeds() == ["session.created", "session.revoked"]
+    assert actions() == ["session.created", "session.revoked"]
 
 
 def test_only_a_digest_is_stored(client: FlaskClient, company: Company) -> None:

@@ -51,8 +51,8 @@ def test_a_company_is_set_up_from_the_command_line(app: Flask) -> None:
     key = run(app, "key", "create", "--environment", environment["environmentId"], "--kind", "product")
     assert key["key"].startswith(f"af_live_{key['keyId']}_{environment['environmentId'].replace('-', '')}_")
     with transaction():
-        deeds = session().scalars(select(AuditEntry.deed).order_by(AuditEntry.id)).all()
-    assert deeds == [
+        actions = session().scalars(select(AuditEntry.action).order_by(AuditEntry.id)).all()
+    assert actions == [
         "workspace.created",
         "product.created",
         "environment.created",

@@ -88,7 +88,7 @@ def test_what_was_done_is_in_the_audit_log_without_addresses_and_secrets(
     changed = run(app, "user", "password", made["email"])
     with transaction():
         entries = session().scalars(select(AuditEntry).order_by(AuditEntry.id.desc()).limit(3)).all()
-    assert [(entry.deed, entry.actor) for entry in reversed(entries)] == [
+    assert [(entry.action, entry.actor) for entry in reversed(entries)] == [
         ("user.created", "command line"),
         ("session.created", f"user {made['userId']}"),
         ("password.changed", "command line"),

@@ -102,9 +102,9 @@ def test_an_erased_customer_is_gone_and_another_is_not(app: Flask, talk: Talk) -
     assert "knows nobody" in command(app, talk, "export").output
     assert "knows nobody" in command(app, talk, "erase", "--yes").output
     with transaction():
-        deed = session().scalars(select(AuditEntry).where(AuditEntry.deed == "customer.erased")).one()
-    assert deed.details == {"product": str(talk.company.product_id), "rows": 11, "keepsRefusal": False}
-    assert REFERENCES["userRef"] not in str(vars(deed))
+        entry = session().scalars(select(AuditEntry).where(AuditEntry.action == "customer.erased")).one()
+    assert entry.details == {"product": str(talk.company.product_id), "rows": 11, "keepsRefusal": False}
+    assert REFERENCES["userRef"] not in str(vars(entry))
     fresh = talk.ask(**REFERENCES).json
     assert (fresh["state"], fresh["identityLevel"]) == ("answer_ready", "verified")
 
@@ -139,7 +139,7 @@ def test_exporting_is_on_record(app: Flask, talk: Talk) -> None:
     live(talk)
     command(app, talk, "export")
     with transaction():
-        assert session().scalars(select(AuditEntry.deed).where(AuditEntry.deed == "customer.exported")).all()
+        assert session().scalars(select(AuditEntry.action).where(AuditEntry.action == "customer.exported")).all()
 
 
 def test_erasing_asks_first(app: Flask, talk: Talk) -> None:

@@ -146,11 +146,11 @@ def test_the_summary_is_exact_at_every_moment(app: Flask, company: Company, monk
         senders_left.release()
         return accepted
 
-    def again(deed: Callable[[], Any]) -> int:
+    def again(run: Callable[[], Any]) -> int:
         times = 0
         while not over.is_set():
             with app.app_context():
-                deed()
+                run()
             times += 1
         return times
 

@@ -101,7 +101,7 @@ def test_each_event_leaves_at_its_own_age(
         assert shown == expected
 
 
-def test_a_purge_goes_in_bites_and_stops_when_its_time_is_over(
+def test_a_purge_goes_in_batches_and_stops_when_its_time_is_over(
     client: FlaskClient, company: Company, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("app.retention.service.BATCH_SIZE", 2)

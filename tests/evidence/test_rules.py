@@ -62,11 +62,11 @@ def test_kind_provider_and_id_of_a_source_and_the_event_all_count() -> None:
     ]
     digests = {source, *(rules.source_digest(KEY, *other) for other in others)}
     assert len(digests) == 4
-    begun = [rules.begin_event_digest(KEY, one) for one in digests]
-    events = {rules.event_digest(one, name) for one in begun for name in ("event_0001", "event_0002")}
+    hmacs = [rules.source_hmac_of(KEY, source) for source in digests]
+    events = {rules.event_digest(source_hmac, name) for source_hmac in hmacs for name in ("event_0001", "event_0002")}
     assert len(events) == 8
-    assert rules.event_digest(begun[0], "event_0001") in events
-    assert rules.event_digest(rules.begin_event_digest(KEY, source), "event_0001") == hmac.digest(
+    assert rules.event_digest(hmacs[0], "event_0001") in events
+    assert rules.event_digest(rules.source_hmac_of(KEY, source), "event_0001") == hmac.digest(
         KEY, source + b"event_0001", "sha256"
     )
 

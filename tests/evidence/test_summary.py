@@ -127,7 +127,7 @@ def test_rolling_up_twice_changes_nothing(client: FlaskClient, company: Company)
         assert session().scalars(select(EvidenceChange)).all() == []
 
 
-def test_a_roll_up_goes_in_bites(client: FlaskClient, company: Company, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_roll_up_goes_in_batches(client: FlaskClient, company: Company, monkeypatch: pytest.MonkeyPatch) -> None:
     fill(client, company)
     before = shown(company)
     monkeypatch.setattr("app.evidence.counts.BATCH_SIZE", 2)

@@ -1,4 +1,4 @@
-"""Promotion: from a note to a confirmed interaction."""
+"""Promotion: from a row of the outbox to a confirmed interaction."""
 
 import threading
 import uuid
@@ -59,7 +59,7 @@ def test_only_the_reviewed_interaction_is_promoted(client: FlaskClient, company:
     assert count(Interaction, classification="unclassified") == 2
 
 
-def test_more_notes_than_a_bite_are_all_promoted(
+def test_more_outbox_rows_than_a_batch_are_all_promoted(
     client: FlaskClient, company: Company, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(interactions, "BATCH_SIZE", 3)

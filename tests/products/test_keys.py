@@ -54,7 +54,7 @@ def test_a_digest_needs_the_pepper() -> None:
     assert not keys.is_same(digest, text + "x", pepper)
 
 
-def test_a_sealed_secret_opens_with_any_secret_of_the_ring_and_seals_with_the_first() -> None:
+def test_a_sealed_secret_opens_with_any_configured_secret_and_seals_with_the_first() -> None:
     old = keys.Seal(["old secret"]).close(b"signing secret")
     ring = keys.Seal(["new secret", "old secret"])
     assert ring.open(old) == b"signing secret"

@@ -85,7 +85,7 @@ def test_somebody_who_chose_or_came_back_stays(talk: Talk, clock: Clock) -> None
     assert talk.ask(userRef="u1").json["state"] == "declined"
 
 
-def test_what_is_left_in_bites_is_all_gone_in_the_end(
+def test_what_one_batch_leaves_is_all_gone_in_the_end(
     talk: Talk, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("app.retention.service.BATCH_SIZE", 2)

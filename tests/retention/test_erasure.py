@@ -5,17 +5,17 @@ import uuid
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
-from sqlalchemy import text
+from sqlalchemy import Table, text
 
-from app.core.database import session, transaction
+from app.core.database import Base, session, transaction
 from app.core.errors import NotFound
 from app.evidence import counts
 from app.interactions import service as interactions
 from app.models import METADATA
 from app.products import service as products
 from app.products.rules import Mode
-from app.retention.erasure import erase_product
-from app.retention.rules import ENRICHMENT, ENVIRONMENT_TABLES, EVIDENCE, FEEDBACK, PRODUCT_TABLES, SIGN_INS, STAYS
+from app.retention.erasure import erase_product, tenant_tables
+from app.retention.rules import DECLARATIONS
 from app.summaries import service as summaries
 from app.telemetry import persistence
 from tests.conversations import ADVERTISING, Talk, item
@@ -109,15 +109,35 @@ def test_an_interrupted_erasure_can_be_begun_again(
         products.get_environment(company.environment_id)
 
 
-def test_every_table_leaves_by_a_rule_or_stays_for_a_reason() -> None:
-    leaving = {rule.table for rule in (*FEEDBACK, *ENRICHMENT, *EVIDENCE, *SIGN_INS)}
-    assert leaving | set(STAYS) == set(METADATA.tables)
-    assert not leaving & set(STAYS)
+def tables_of(package: str) -> set[str]:
+    models = f"app.{package}.models"
+    return {
+        mapper.local_table.name
+        for mapper in Base.registry.mappers
+        if mapper.class_.__module__ == models and isinstance(mapper.local_table, Table)
+    }
 
 
-def test_no_table_is_forgotten() -> None:
+@pytest.mark.parametrize("package", sorted(DECLARATIONS))
+def test_every_table_of_a_package_leaves_by_its_rules_or_stays_for_a_reason(package: str) -> None:
+    declaration = DECLARATIONS[package]
+    leaving = {rule.table for rule in declaration.RULES}
+    assert leaving | set(declaration.KEPT) == tables_of(package)
+    assert not leaving & set(declaration.KEPT)
+
+
+def test_every_package_with_tables_declares_what_leaves() -> None:
+    assert set().union(*map(tables_of, DECLARATIONS)) == set(METADATA.tables)
+
+
+def test_every_table_with_a_tenant_is_erased_or_deleted_with_it() -> None:
+    erased = {table.name for table, _ in tenant_tables()}
     cascading = {
         table.name for table in METADATA.sorted_tables if any(key.ondelete == "CASCADE" for key in table.foreign_keys)
     }
-    assert set(TENANTS) - cascading == {*ENVIRONMENT_TABLES, *PRODUCT_TABLES}
-    assert {table for table, tenant in TENANTS.items() if tenant == "product_id"} - cascading == set(PRODUCT_TABLES)
+    having = {
+        table.name for table in METADATA.sorted_tables if {"environment_id", "product_id"} & set(table.columns.keys())
+    }
+    assert having == erased | (cascading & having)
+    assert {"interactions", "telemetry_inbox", "signals", "customers"} <= erased
+    assert not erased & cascading

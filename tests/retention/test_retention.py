@@ -79,7 +79,7 @@ def test_everything_of_the_feedback_leaves_and_the_day_counts_with_it(
     assert [count(table) for table in (Interaction, Review, VisitSession, InteractionDay)] == [0, 0, 0, 0]
 
 
-def test_a_purge_goes_in_bites_and_stops_when_its_time_is_over(
+def test_a_purge_goes_in_batches_and_stops_when_its_time_is_over(
     client: FlaskClient, company: Company, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("app.retention.service.BATCH_SIZE", 2)

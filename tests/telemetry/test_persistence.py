@@ -83,13 +83,13 @@ def test_the_ends_of_time_can_be_stored_in_every_offset(client: FlaskClient, com
     assert (count_interactions(), parked()) == (1, [])
 
 
-def test_the_first_word_on_an_interaction_stays_over_many_batches(client: FlaskClient, company: Company) -> None:
+def test_the_first_event_of_an_interaction_stays_over_many_batches(client: FlaskClient, company: Company) -> None:
     ids = [str(uuid.uuid4()) for _ in range(60)]
     for number in range(40):
-        send_events(client, company, *(event(one, operation=f"/{number}") for one in ids))
+        send_events(client, company, *(event(one, operation=f"/page-{number}") for one in ids))
     persistence.persist_waiting()
     with transaction():
-        assert set(session().scalars(select(Interaction.operation))) == {"/0"}
+        assert set(session().scalars(select(Interaction.operation))) == {"/page-0"}
 
 
 def test_an_event_that_claims_another_surface_confirms_nothing(client: FlaskClient, company: Company) -> None:

@@ -145,7 +145,7 @@ def test_without_an_overlap_the_old_key_ends_at_once(app: Flask, client: FlaskCl
     assert telemetry_status(client, f"Bearer {company.product_key}") == 401
 
 
-def test_use_is_noted_to_the_minute(app: Flask, client: FlaskClient, company: Company) -> None:
+def test_use_is_recorded_to_the_minute(app: Flask, client: FlaskClient, company: Company) -> None:
     send_events(client, company, event())
     with transaction():
         first = session().get_one(Key, company.product_key.split("_")[2]).last_used_at

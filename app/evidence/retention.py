@@ -1,0 +1,20 @@
+"""When evidence leaves."""
+
+from app.core.retention import Group, RetentionRule
+from app.evidence.counts import record_changes
+
+RULES = (
+    RetentionRule(
+        Group.EVIDENCE,
+        "evidence_events",
+        ("digest",),
+        "observed_at",
+        "evidence leaves by when it was observed, and what is older is not stored either",
+        follow_up=record_changes("gone", "-"),
+    ),
+)
+
+KEPT = {
+    "evidence_changes": "until its job has moved them into the day counts, within a minute",
+    "evidence_days": "counts leave with what they count",
+}

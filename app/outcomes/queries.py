@@ -1,0 +1,5 @@
+"""Reading reviews."""
+
+from app.interactions.feed import Feed
+
+REVIEWS = Feed("reviews", outcome="outcome", note="note")

@@ -1,0 +1,17 @@
+"""When reviews leave."""
+
+from app.core.retention import Group, RetentionRule
+from app.interactions.sql import day_marks
+
+RULES = (
+    RetentionRule(
+        Group.FEEDBACK,
+        "reviews",
+        ("interaction_id",),
+        "created_at",
+        "a review leaves by its own age, with or without its interaction",
+        follow_up=day_marks("gone", "created_at"),
+    ),
+)
+
+KEPT: dict[str, str] = {}

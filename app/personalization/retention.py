@@ -1,0 +1,10 @@
+"""Decisions and outcomes have no age."""
+
+from app.core.retention import RetentionRule
+
+RULES: tuple[RetentionRule, ...] = ()
+
+KEPT = {
+    "personalization_decisions": "a retry gets the same answer for ever",
+    "personalization_outcomes": "a retry gets the same answer for ever",
+}

@@ -1,0 +1,11 @@
+"""Products, environments and keys have no age."""
+
+from app.core.retention import RetentionRule
+
+RULES: tuple[RetentionRule, ...] = ()
+
+KEPT = {
+    "products": "until it is deleted, with everything of it",
+    "environments": "until its product is deleted",
+    "keys": "a revoked key is still recognised as revoked",
+}

@@ -1,0 +1,5 @@
+"""Reading reports."""
+
+from app.interactions.feed import Feed
+
+REPORTS = Feed("reports", outcome="impact", note="summary")

@@ -1,0 +1,15 @@
+"""When batches leave that could not be persisted."""
+
+from app.core.retention import Group, RetentionRule
+
+RULES = (
+    RetentionRule(
+        Group.FEEDBACK,
+        "telemetry_inbox",
+        ("id",),
+        "received_at",
+        "a parked batch holds the company's references as well",
+    ),
+)
+
+KEPT: dict[str, str] = {}
