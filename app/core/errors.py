@@ -11,6 +11,10 @@ MAX_PROBLEMS = 20
 """A body can be wrong in a thousand places; an error lists no more than this many."""
 
 
+CLOSE: Mapping[str, str] = {"Connection": "close"}
+"""What is left of a body that was not read to its end must not be taken for the next request."""
+
+
 @dataclass(frozen=True, slots=True)
 class Problem:
     """One thing that is wrong with a request: where, what, and the limit that was broken. Never the value."""
@@ -80,6 +84,7 @@ class IncompleteBody(BadRequest):
 
     code = "incomplete_body"
     sentence = "The body was cut off or is badly framed; check Content-Length or the chunks, and send it again."
+    headers = CLOSE
 
     def __init__(self) -> None:
         super().__init__(problems=[Problem("", self.code, self.sentence)])
@@ -90,6 +95,7 @@ class BodyTooLarge(ApiError):
 
     status = 413
     code = "request_entity_too_large"
+    headers = CLOSE
 
     def __init__(self, max_bytes: int) -> None:
         super().__init__(f"The body is larger than this endpoint takes: {max_bytes} bytes at most.")

@@ -12,7 +12,7 @@ from flask import Response, current_app, request
 from flask_smorest import Blueprint as SmorestBlueprint
 
 from app.core.database import transaction
-from app.core.errors import ApiError, Problem, Unauthorized, Unprocessable
+from app.core.errors import CLOSE, ApiError, Problem, Unauthorized, Unprocessable
 from app.core.http.body import AGENT_BODY_BYTES, read_body
 from app.core.http.errors import JSON_HEADERS, error_response
 from app.core.http.mounts import Guard
@@ -108,7 +108,9 @@ class Blueprint(SmorestBlueprint):  # type: ignore[misc]  # flask-smorest has no
                     except Exception as failure:  # an error handler's own exception would find no handler
                         return error_response(failure)
                     if answer is not None:
-                        return private_json(encode(answer), 200)
+                        response = private_json(encode(answer), 200)
+                        response.headers.update(CLOSE if error.headers is CLOSE else {})
+                        return response
                 return error_response(error)
 
             self.register_error_handler(ApiError, respond)
