@@ -10,6 +10,10 @@ from gunicorn import util
 from gunicorn.http import errors
 from gunicorn.workers.gthread import ThreadWorker
 
+Environ = dict[str, Any]
+StartResponse = Callable[..., Any]
+Wsgi = Callable[[Environ, StartResponse], Iterable[bytes]]
+
 logger = logging.getLogger("agent_feedback.access")
 
 
@@ -60,7 +64,7 @@ class WebWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
     def load_wsgi(self) -> None:
         """Load the app behind `closing`."""
         super().load_wsgi()
-        self.wsgi = closing(self.wsgi)
+        self.wsgi: Wsgi = closing(self.wsgi)
 
     def handle_error(self, req: Any, client: Any, addr: Any, exc: Exception) -> None:
         """Answer a request that cannot be parsed in the shape of every other error."""
@@ -98,11 +102,6 @@ def rejection_response(rejection: Rejection, request_id: str) -> bytes:
         f"X-Request-Id: {request_id}\r\n\r\n"
     )
     return head.encode() + body
-
-
-Environ = dict[str, Any]
-StartResponse = Callable[..., Any]
-Wsgi = Callable[[Environ, StartResponse], Iterable[bytes]]
 
 
 def closing(wsgi: Wsgi) -> Wsgi:

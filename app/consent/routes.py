@@ -21,7 +21,7 @@ decisions = Blueprint("consent", __name__, description="The user's choice, sent 
 states = Blueprint("consent_state", __name__, description="What stands, for the company's own SDK.")
 
 
-@capabilities.post("/introspect")
+@capabilities.post("/introspect", operation_id="introspectCapability")
 @capabilities.response(200, IntrospectionSchema, errors=(410,))
 def introspect() -> Introspection:
     """Tell the authoritative state of a capability.
@@ -31,7 +31,7 @@ def introspect() -> Introspection:
     return service.introspect(current_environment(), current_capability(), current_token())
 
 
-@decisions.post("/decisions")
+@decisions.post("/decisions", operation_id="decideConsent")
 @decisions.arguments(DecisionSchema)
 @decisions.response(200, DecidedSchema, errors=(409,))
 def decide(decision: Decision) -> Decided:
@@ -42,9 +42,12 @@ def decide(decision: Decision) -> Decided:
     return service.decide(current_environment(), current_capability(), current_token(), decision.decision)
 
 
-@states.post("/state")
+@states.post("/state", operation_id="getConsentStates")
 @states.arguments(SubjectsSchema)
 @states.response(200, SubjectStateSchema)
 def state(asked: Subjects) -> dict[str, Any]:
-    """Tell what stands for one subject, or for up to fifty."""
+    """Tell what stands for one subject, or for up to fifty.
+
+    A company's SDK fills its cache with it; a subject without a decision is `unknown`.
+    """
     return service.tell_states(current_environment(), asked)

@@ -33,11 +33,24 @@ _WHOLE_NUMBER = re.compile(r"-?[0-9]{1,9}\Z")
 class Blueprint(SmorestBlueprint):  # type: ignore[misc]  # flask-smorest has no types
     """A blueprint whose views each run in one transaction."""
 
-    def __init__(self, name: str, import_name: str, **kwargs: Any) -> None:
+    def __init__(self, name: str, import_name: str, *, title: str | None = None, **kwargs: Any) -> None:
         super().__init__(name, import_name, **kwargs)
+        self.title = title or name.replace("_", " ").capitalize()
+        """The tag of its operations in the API description."""
         self.guard: Guard | None = None
         self.decoders: list[BodyDecoder] = []
-        self._prepare_doc_cbks.append(self._prepare_errors_doc)
+        self._prepare_doc_cbks.append(self._prepare_operation_doc)
+
+    def route(self, rule: str, *, operation_id: str | None = None, **options: Any) -> Decorator:
+        """Register a view under a rule, as Flask does; `operation_id` names it in the API description for ever."""
+        register = super().route(rule, tags=[self.title], **options)
+
+        def decorator(view: View) -> View:
+            view._apidoc = {**getattr(view, "_apidoc", {}), "operation_id": operation_id}  # type: ignore[attr-defined]  # flask-smorest's attribute
+            registered: View = register(view)
+            return registered
+
+        return decorator
 
     def arguments(self, schema: type[Schema], *, location: str = "json", **options: Any) -> Decorator:
         """Load a part of the request by a schema and pass it to the view, as flask-smorest does.
@@ -63,7 +76,7 @@ class Blueprint(SmorestBlueprint):  # type: ignore[misc]  # flask-smorest has no
     def response(
         self,
         status: int,
-        schema: type[marshmallow.Schema] | None = None,
+        schema: type[marshmallow.Schema] | dict[str, Any] | None = None,
         *,
         errors: Sequence[int] = (),
         cache_s: int | None = None,
@@ -71,10 +84,12 @@ class Blueprint(SmorestBlueprint):  # type: ignore[misc]  # flask-smorest has no
     ) -> Decorator:
         """Run the view in one transaction and encode its result; `errors` documents its own error statuses.
 
-        `cache_s` lets every cache keep the answer for as many seconds, with an ETag.
+        `cache_s` lets every cache keep the answer for as many seconds, with an ETag. A schema may be a plain OpenAPI one
+        where the view returns a response.
         """
-        document = super().response(status, schema, **options)
-        encode = body_encoder(schema() if schema else None)
+        example = getattr(schema, "example", None)
+        document = super().response(status, schema, example=example, **options)
+        encode = body_encoder(schema() if isinstance(schema, type) else None)
 
         def decorator(view: View) -> View:
             @functools.wraps(view)
@@ -118,12 +133,17 @@ class Blueprint(SmorestBlueprint):  # type: ignore[misc]  # flask-smorest has no
 
         return decorator
 
-    def _prepare_errors_doc(self, doc: dict[str, Any], doc_info: dict[str, Any], **_: Any) -> dict[str, Any]:
-        """Document the errors of an endpoint and the credential that it takes."""
-        errors = {*doc_info.get("errors", ()), 500, 503}
+    def _prepare_operation_doc(self, doc: dict[str, Any], doc_info: dict[str, Any], **_: Any) -> dict[str, Any]:
+        """Document an operation's id, its errors and the credential that it takes."""
+        if operation_id := doc_info.get("operation_id"):
+            doc["operationId"] = operation_id
+        # Whatever is no valid HTTP request is answered by the server in front of every endpoint.
+        errors = {*doc_info.get("errors", ()), 400, 500, 503}
         if self.guard and self.guard.credential:
             doc["security"] = [{self.guard.name: []}]
             errors.add(401)
+        else:
+            doc["security"] = []
         for status in sorted(errors):
             doc.setdefault("responses", {}).setdefault(status, HTTPStatus(status).name)
         return doc
@@ -162,7 +182,8 @@ def _body_loader(
         return decoder.decode(read_body(request, max_bytes), check)
 
     # flask-smorest documents `json` as the request body.
-    doc = {"parameters": [{"in": "json", "required": True, "schema": schema}]}
+    example = {} if schema.example is None else {"example": schema.example}
+    doc = {"parameters": [{"in": "json", "required": True, "schema": schema, **example}]}
     return load, {"arguments": doc, "errors": {400, 413, 415, invalid_status}}
 
 
