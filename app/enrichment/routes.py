@@ -25,7 +25,9 @@ from app.enrichment.views import ChosenView, RequestView
 from app.tokens.guards import current_environment, current_key_id
 
 questions = Blueprint("questions", __name__, title="Enrichment fields", description="A product's own questions.")
-asking = Blueprint("asking", __name__, title="Enrichment requests", description="Requests for one interaction's context.")
+asking = Blueprint(
+    "asking", __name__, title="Enrichment requests", description="Requests for one interaction's context."
+)
 answering = Blueprint(
     "answering",
     __name__,

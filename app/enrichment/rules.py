@@ -37,8 +37,8 @@ KEY_PATTERN = r"^[a-z][a-z0-9_]{0,30}\.[a-z][a-z0-9_]{0,46}$"
 RESERVED_NAMESPACE = "service"
 TYPE_PATTERN = r"^[a-z][a-z0-9]*(_[a-z0-9]+)*$"
 MAX_TYPE_LENGTH = 48
-VALUE_PATTERN = r"^(?![0-9]+$)[a-z0-9]+(_[a-z0-9]+)*$"
-"""Lowercase snake_case; a bare number is none."""
+VALUE_PATTERN = r"^([0-9]*[a-z][a-z0-9]*(_[a-z0-9]+)*|[0-9]+(_[a-z0-9]+)+)$"
+"""Lowercase snake_case with a letter or an underscore: a bare number is refused. Go and Rust have no look-ahead."""
 MAX_VALUE_LENGTH = 64
 MAX_KEY_LENGTH = 79
 MIN_LABEL_LENGTH = 3

@@ -84,8 +84,8 @@ class Blueprint(SmorestBlueprint):  # type: ignore[misc]  # flask-smorest has no
     ) -> Decorator:
         """Run the view in one transaction and encode its result; `errors` documents its own error statuses.
 
-        `cache_s` lets every cache keep the answer for as many seconds, with an ETag. A schema may be a plain OpenAPI one
-        where the view returns a response.
+        `cache_s` lets every cache keep the answer for as many seconds, with an ETag. Where the view returns a response,
+        the schema may be a plain OpenAPI one.
         """
         example = getattr(schema, "example", None)
         document = super().response(status, schema, example=example, **options)

@@ -17,7 +17,6 @@ from app.core.wire.decoder import DocumentCheck
 from app.core.wire.fields import Choice, Field, Flag, Instant, Integer, Number, Text
 from config.settings import Settings
 
-
 INFO = {
     "description": Path(__file__).with_name("introduction.md").read_text(),
     "license": {"name": "MIT", "url": "https://opensource.org/license/mit"},
@@ -44,6 +43,7 @@ class Api(SmorestApi):  # type: ignore[misc]  # flask-smorest has no types
         super().__init__(app, spec_kwargs={"marshmallow_plugin": MarshmallowPlugin(), "info": INFO})
         for field, (type_, format_) in _JSON_TYPES.items():
             self.register_field(field, type_, format_)
+        self.ma_plugin.converter.add_attribute_function(_nullable_reference)
 
     def _register_responses(self) -> None:
         """Define the error responses, which the operations refer to by name."""
@@ -81,3 +81,11 @@ class Api(SmorestApi):  # type: ignore[misc]  # flask-smorest has no types
         """Register a blueprint of pages, which the description leaves out."""
         self._app.register_blueprint(mount.blueprint, url_prefix=mount.prefix)
         self._app.extensions.setdefault("mounts", {})[mount.blueprint.name] = mount
+
+
+def _nullable_reference(_: Any, field: Any, ret: dict[str, Any], **__: Any) -> dict[str, Any]:
+    """Describe a nested object or null; apispec's own words for it would allow every object."""
+    reference = next((entry for entry in ret.get("anyOf", ()) if "$ref" in entry), None)
+    if reference is None or not field.allow_none:
+        return {}
+    return {"anyOf": [reference, {"type": "object", "nullable": True, "enum": [None]}]}
