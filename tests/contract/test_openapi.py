@@ -64,6 +64,7 @@ def test_the_page_of_the_description_needs_no_internet(client: FlaskClient) -> N
     page = client.get("/docs/")
     assert page.status_code == 200
     assert re.findall(r"""(?:src|href)=["'](?:https?:)?//""", page.text) == []
+    assert '"validatorUrl": null' in page.text
     with client.get("/docs/swagger-ui-bundle.js") as script:
         assert script.status_code == 200
 
