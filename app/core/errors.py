@@ -10,6 +10,8 @@ from typing import Any, ClassVar
 MAX_PROBLEMS = 20
 """A body can be wrong in a thousand places; an error lists no more than this many."""
 
+LISTED_STATUSES = (400, 422)
+"""Errors with these statuses always list their problems, if only the sentence itself."""
 
 CLOSE: Mapping[str, str] = {"Connection": "close"}
 """What is left of a body that was not read to its end must not be taken for the next request."""
@@ -47,8 +49,11 @@ class ApiError(Exception):
     def as_dict(self, request_id: str) -> dict[str, Any]:
         """Return the error body."""
         body: dict[str, Any] = {"error": str(self), "code": self.slug, "requestId": request_id}
-        if self.problems:
-            body["errors"] = [problem.as_dict() for problem in self.problems]
+        problems = self.problems
+        if not problems and self.status in LISTED_STATUSES:
+            problems = [Problem("", self.slug, str(self))]
+        if problems:
+            body["errors"] = [problem.as_dict() for problem in problems]
         return body
 
 
@@ -65,18 +70,12 @@ class MalformedJson(BadRequest):
 
     code = "malformed_json"
 
-    def __init__(self, sentence: str) -> None:
-        super().__init__(sentence, problems=[Problem("", self.code, sentence)])
-
 
 class DuplicateKey(BadRequest):
     """An object of the body repeats a key, so that two readers could read it differently."""
 
     code = "duplicate_key"
     sentence = "The body repeats a key; send each member once."
-
-    def __init__(self) -> None:
-        super().__init__(problems=[Problem("", self.code, self.sentence)])
 
 
 class IncompleteBody(BadRequest):
@@ -85,9 +84,6 @@ class IncompleteBody(BadRequest):
     code = "incomplete_body"
     sentence = "The body was cut off or is badly framed; check Content-Length or the chunks, and send it again."
     headers = CLOSE
-
-    def __init__(self) -> None:
-        super().__init__(problems=[Problem("", self.code, self.sentence)])
 
 
 class BodyTooLarge(ApiError):

@@ -208,8 +208,8 @@ def test_the_description_opens_with_the_credentials(description: dict[str, Any])
 def test_each_credential_is_described_as_it_is_sent(client: FlaskClient) -> None:
     described = client.get("/openapi.json").json
     schemes = described["components"]["securitySchemes"]
-    sent = {name: (scheme["type"], scheme.get("in"), scheme.get("name")) for name, scheme in schemes.items()}
-    assert sent == {
+    credentials = {name: (scheme["type"], scheme.get("in"), scheme.get("name")) for name, scheme in schemes.items()}
+    assert credentials == {
         "productKey": ("http", None, None),
         "companyKey": ("http", None, None),
         "requestHandle": ("http", None, None),

@@ -189,11 +189,11 @@ def _body_loader(
 
 def _query_loader(_: Blueprint, schema: type[Schema]) -> tuple[Callable[[], Any], dict[str, Any]]:
     loader = schema()
-    whole = {field.data_key for field in loader.fields.values() if isinstance(field, Integer)}
+    integers = {field.data_key for field in loader.fields.values() if isinstance(field, Integer)}
 
     def load() -> Any:
         values = {
-            name: int(text) if name in whole and _WHOLE_NUMBER.match(text) else text
+            name: int(text) if name in integers and _WHOLE_NUMBER.match(text) else text
             for name, text in request.args.items()
         }
         repeated = [name for name, texts in request.args.lists() if len(texts) > 1]
@@ -218,8 +218,8 @@ def _load_values(loader: Schema, values: dict[str, Any], place: str, repeated: S
     """Load named values, or raise `Unprocessable` that speaks of their place."""
     sentence = f"The {place} has a value that is not valid; errors says where and what is."
     if repeated:
-        known = [name for name in repeated if name in {field.data_key for field in loader.fields.values()}]
-        problems = [Problem(f"/{name}", "repeated", "Send this parameter once.") for name in known]
+        names = [name for name in repeated if name in {field.data_key for field in loader.fields.values()}]
+        problems = [Problem(f"/{name}", "repeated", "Send this parameter once.") for name in names]
         raise Unprocessable(sentence, problems=problems or [Problem("", "repeated", "Send each parameter once.")])
     try:
         return loader.accept(values)
