@@ -48,7 +48,9 @@ def create_app(settings: Settings, *, timeouts: Timeouts = WEB_TIMEOUTS) -> Flas
         api.mount(mount)
     for mount in PAGE_MOUNTS:
         api.mount_page(mount)
-    app.register_blueprint(get_swaggerui_blueprint("/docs", "/openapi.json", config={"app_name": "Agent Feedback"}))
+    # Without a validator, which would be asked over the internet.
+    docs_options = {"app_name": "Agent Feedback", "validatorUrl": None}
+    app.register_blueprint(get_swaggerui_blueprint("/docs", "/openapi.json", config=docs_options))
     Migrate(app, Base, directory=str(MIGRATIONS))
     cli.install(app)
     return app

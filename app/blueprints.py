@@ -1,4 +1,4 @@
-"""The board in the lobby: every door of the house, where it hangs, and who may come in."""
+"""Every mount: a blueprint, its prefix, the guard of its callers, and whether browsers of any origin may call it."""
 
 from app.accounts.guards import DASHBOARD_SESSION, OWN_ORIGIN
 from app.accounts.routes import login, sign_in
@@ -44,4 +44,4 @@ PAGE_MOUNTS = (
     Mount(pages, "/", DASHBOARD_SESSION),
     Mount(playground, "/playground", PUBLIC),
 )
-"""Doors for people; they are not part of the API description."""
+"""Pages for people; the API description leaves them out."""

@@ -12,7 +12,7 @@ bind = f"{os.environ.get('AGENT_FEEDBACK_HOST', '0.0.0.0')}:{os.environ.get('POR
 
 # One process a core; four threads each wait for the database while another works. The pools of a process have as many
 # connections as it has threads.
-worker_class = "gthread"
+worker_class = "config.web_worker.WebWorker"
 workers = int(os.environ.get("WEB_CONCURRENCY") or os.cpu_count() or 2)
 threads = int(os.environ.get("AGENT_FEEDBACK_POOL_SIZE", "4"))
 

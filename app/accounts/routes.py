@@ -15,11 +15,11 @@ from app.accounts.schemas import Credentials, CredentialsSchema, LoginSchema
 from app.accounts.sessions import Login
 from app.core.http.blueprint import Blueprint
 
-sign_in = Blueprint("sign_in", __name__, description="Signing in to the dashboard.")
-login = Blueprint("login", __name__, description="Who is signed in to the dashboard.")
+sign_in = Blueprint("sign_in", __name__, title="Sign-in", description="Signing in to the dashboard.")
+login = Blueprint("login", __name__, title="Dashboard session", description="Who is signed in to the dashboard.")
 
 
-@sign_in.post("/session")
+@sign_in.post("/session", operation_id="signIn")
 @sign_in.arguments(CredentialsSchema, may_name_account=True)
 @sign_in.response(200, LoginSchema, errors=(401, 403, 429))
 def open_session(given: Credentials) -> dict[str, Any]:
@@ -32,17 +32,23 @@ def open_session(given: Credentials) -> dict[str, Any]:
     return _shown(opened.login)
 
 
-@login.get("/session")
+@login.get("/session", operation_id="getSession")
 @login.response(200, LoginSchema)
 def tell_session() -> dict[str, Any]:
-    """Tell who is signed in, and where."""
+    """Tell who is signed in, and where.
+
+    The workspace is the one that the session was opened in.
+    """
     return _shown(current_login())
 
 
-@login.delete("/session")
+@login.delete("/session", operation_id="signOut")
 @login.response(204, errors=(403,))
 def close_session() -> None:
-    """Sign out."""
+    """Sign out.
+
+    The session ends at once, and the answer takes its cookie back.
+    """
     sessions.revoke_session(current_session_token())
     take_session_back()
 

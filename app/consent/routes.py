@@ -21,7 +21,7 @@ decisions = Blueprint("consent", __name__, description="The user's choice, sent 
 states = Blueprint("consent_state", __name__, description="Remembered decisions, for the company's own SDK.")
 
 
-@capabilities.post("/introspect")
+@capabilities.post("/introspect", operation_id="introspectCapability")
 @capabilities.response(200, IntrospectionSchema, errors=(410,))
 def introspect() -> Introspection:
     """Return the authoritative state of a capability.
@@ -31,7 +31,7 @@ def introspect() -> Introspection:
     return service.introspect(current_environment(), current_capability(), current_token())
 
 
-@decisions.post("/decisions")
+@decisions.post("/decisions", operation_id="decideConsent")
 @decisions.arguments(DecisionSchema)
 @decisions.response(200, DecidedSchema, errors=(409,))
 def decide(decision: Decision) -> Decided:
@@ -42,9 +42,12 @@ def decide(decision: Decision) -> Decided:
     return service.decide(current_environment(), current_capability(), current_token(), decision.decision)
 
 
-@states.post("/state")
+@states.post("/state", operation_id="getConsentStates")
 @states.arguments(SubjectsSchema)
 @states.response(200, SubjectStateSchema)
 def state(query: Subjects) -> dict[str, Any]:
-    """Return the remembered decision of one subject, or of up to fifty."""
+    """Return the remembered decision of one subject, or of up to fifty.
+
+    A company's SDK fills its cache with it; a subject without a decision is `unknown`.
+    """
     return service.get_states(current_environment(), query)

@@ -6,10 +6,12 @@ from app.context.service import Retrieval
 from app.core.http.blueprint import Blueprint
 from app.tokens.guards import current_environment
 
-blp = Blueprint("context", __name__, description="What a company may know about a customer right now.")
+blp = Blueprint(
+    "context", __name__, title="Customer context", description="What a company may know about a customer right now."
+)
 
 
-@blp.post("/customer-context")
+@blp.post("/customer-context", operation_id="retrieveCustomerContext")
 @blp.arguments(ContextQuerySchema)
 @blp.response(200, RetrievalSchema)
 def retrieve(query: ContextQuery) -> Retrieval:

@@ -6,7 +6,8 @@ from app.context.rules import MAX_ITEMS
 from app.core.wire.fields import Choice, Identifier
 from app.core.wire.schemas import List, Nested, Payload, Schema
 from app.customers.rules import LEVELS, PURPOSES
-from app.enrichment.schemas import ContextItemSchema, reference
+from app.enrichment.schemas import reference
+from app.enrichment.view_schemas import CONTEXT_ITEM_EXAMPLE, ContextItemSchema
 
 
 class ContextQuery(Payload, frozen=True):
@@ -23,6 +24,7 @@ class ContextQuerySchema(Schema):
     """A customer's references, or the interaction that was answered in, or both."""
 
     loads_into = ContextQuery
+    example = {"purpose": "product_personalization", "userRef": "user_17"}
 
     purpose = Choice(PURPOSES, required=True)
     user_ref = reference()
@@ -33,6 +35,14 @@ class ContextQuerySchema(Schema):
 
 class RetrievalSchema(Schema):
     """What is known and may be used for this purpose, right now."""
+
+    example = {
+        "retrievalId": "7e1c9a52-3b4d-4f60-8a71-92c3d4e5f607",
+        "identityLevel": "verified",
+        "contextVersion": "3f2a9c",
+        "interactionId": None,
+        "items": [CONTEXT_ITEM_EXAMPLE],
+    }
 
     retrieval_id = fields.UUID(required=True)
     identity_level = Choice(LEVELS, required=True)

@@ -10,6 +10,12 @@ from typing import Any, ClassVar
 MAX_PROBLEMS = 20
 """A body can be wrong in a thousand places; an error lists no more than this many."""
 
+LISTED_STATUSES = (400, 422)
+"""Errors with these statuses always list their problems, if only the sentence itself."""
+
+CLOSE: Mapping[str, str] = {"Connection": "close"}
+"""What is left of a body that was not read to its end must not be taken for the next request."""
+
 
 @dataclass(frozen=True, slots=True)
 class Problem:
@@ -43,8 +49,11 @@ class ApiError(Exception):
     def as_dict(self, request_id: str) -> dict[str, Any]:
         """Return the error body."""
         body: dict[str, Any] = {"error": str(self), "code": self.slug, "requestId": request_id}
-        if self.problems:
-            body["errors"] = [problem.as_dict() for problem in self.problems]
+        problems = self.problems
+        if not problems and self.status in LISTED_STATUSES:
+            problems = [Problem("", self.slug, str(self))]
+        if problems:
+            body["errors"] = [problem.as_dict() for problem in problems]
         return body
 
 
@@ -61,9 +70,6 @@ class MalformedJson(BadRequest):
 
     code = "malformed_json"
 
-    def __init__(self, sentence: str) -> None:
-        super().__init__(sentence, problems=[Problem("", self.code, sentence)])
-
 
 class DuplicateKey(BadRequest):
     """An object of the body repeats a key, so that two readers could read it differently."""
@@ -71,18 +77,13 @@ class DuplicateKey(BadRequest):
     code = "duplicate_key"
     sentence = "The body repeats a key; send each member once."
 
-    def __init__(self) -> None:
-        super().__init__(problems=[Problem("", self.code, self.sentence)])
-
 
 class IncompleteBody(BadRequest):
     """The body ended before its announced length, or its chunks are malformed."""
 
     code = "incomplete_body"
     sentence = "The body was cut off or is badly framed; check Content-Length or the chunks, and send it again."
-
-    def __init__(self) -> None:
-        super().__init__(problems=[Problem("", self.code, self.sentence)])
+    headers = CLOSE
 
 
 class BodyTooLarge(ApiError):
@@ -90,6 +91,7 @@ class BodyTooLarge(ApiError):
 
     status = 413
     code = "request_entity_too_large"
+    headers = CLOSE
 
     def __init__(self, max_bytes: int) -> None:
         super().__init__(f"The body is larger than this endpoint takes: {max_bytes} bytes at most.")

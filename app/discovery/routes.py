@@ -11,38 +11,51 @@ from app.discovery import document, downloads
 from app.discovery.schemas import DeprecatedDiscoverySchema, DiscoverySchema, ManifestSchema
 
 CACHE_S = 300
+BINARY = {"type": "string", "format": "binary"}
 
 well_known = Blueprint("discovery", __name__, description="Where everything is.")
-sdk = Blueprint("sdk", __name__, description="The SDKs and the protocol archive.")
+sdk = Blueprint("sdk", __name__, title="SDK downloads", description="The SDKs and the protocol archive.")
 
 
-@well_known.get("/agent-feedback-v1.json")
+@well_known.get("/agent-feedback-v1.json", operation_id="getDiscovery")
 @well_known.response(200, DiscoverySchema)
 def current() -> Response:
-    """Describe the service: submission URLs, SDK downloads and guarantees."""
+    """Describe the service: submission URLs, SDK downloads and guarantees.
+
+    Programs that know nothing else of the service begin here. Caches may keep it for five minutes.
+    """
     settings = current_settings()
     return _cacheable(document.current(settings.service_name, settings.feedback_url, downloads.paths()))
 
 
-@well_known.get("/agent-feedback.json")
+@well_known.get("/agent-feedback.json", operation_id="getDeprecatedDiscovery")
 @well_known.response(200, DeprecatedDiscoverySchema)
 def deprecated() -> Response:
-    """Point to the current document. Deprecated."""
+    """Point to the current document. Deprecated.
+
+    Programs of the first days look here; it names the address that replaces it.
+    """
     settings = current_settings()
     return _cacheable(document.deprecated(settings.service_name, settings.feedback_url))
 
 
-@sdk.get("/manifest.json")
+@sdk.get("/manifest.json", operation_id="getManifest")
 @sdk.response(200, ManifestSchema)
 def manifest() -> Response:
-    """List the downloads with their SHA-256 sums."""
+    """List the downloads with their SHA-256 sums.
+
+    A build that pins a download compares its sum with this.
+    """
     return _cacheable({"files": downloads.manifest()})
 
 
-@sdk.get("/<name>")
-@sdk.response(200, errors=(404,))
+@sdk.get("/<name>", operation_id="downloadSdk")
+@sdk.response(200, BINARY, content_type="application/octet-stream", errors=(404,))
 def download(name: str) -> Response:
-    """Download an SDK or the protocol archive."""
+    """Download an SDK or the protocol archive.
+
+    The manifest lists the names. The same release always has the same bytes.
+    """
     found = downloads.get_download(name)
     response = Response(found.content, mimetype="application/octet-stream")
     response.headers["Content-Disposition"] = f'attachment; filename="{found.name}"'

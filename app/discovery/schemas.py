@@ -3,6 +3,8 @@
 import marshmallow
 from marshmallow import fields
 
+from app.consent.schemas import ReportBoundsSchema
+
 
 class EndpointSchema(marshmallow.Schema):
     """An endpoint and how to use it."""
@@ -38,7 +40,7 @@ class FeedbackSubmissionSchema(EndpointSchema):
     consentStateUrl = fields.Url(required=True)
     requiredFields = fields.List(fields.String(), required=True)
     optionalFields = fields.List(fields.String(), required=True)
-    reportSchema = fields.Dict(required=True)
+    reportSchema = fields.Nested(ReportBoundsSchema, required=True)
 
 
 class BySurfaceSchema(marshmallow.Schema):

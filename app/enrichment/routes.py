@@ -24,34 +24,50 @@ from app.enrichment.schemas import (
 from app.enrichment.views import ChosenView, RequestView
 from app.tokens.guards import current_environment, current_key_id
 
-questions = Blueprint("questions", __name__, description="A product's own questions.")
-asking = Blueprint("asking", __name__, description="Requests for one interaction's context.")
-answering = Blueprint("answering", __name__, description="What the customer's agent answers, and the user's choice.")
+questions = Blueprint("questions", __name__, title="Enrichment fields", description="A product's own questions.")
+asking = Blueprint(
+    "asking", __name__, title="Enrichment requests", description="Requests for one interaction's context."
+)
+answering = Blueprint(
+    "answering",
+    __name__,
+    title="Enrichment answers",
+    description="What the customer's agent answers, and the user's choice.",
+)
 
 
-@questions.put("/fields/<key>")
+@questions.put("/fields/<key>", operation_id="putField")
 @questions.arguments(DefinitionSchema)
 @questions.response(200, StoredDefinitionSchema, errors=(409,))
 def put_field(definition: Definition, key: str) -> FieldDefinition:
-    """Create or replace a question; requests that were made before keep their own copy."""
+    """Create or replace a field.
+
+    Requests that were made before keep their own copy.
+    """
     return definitions.put(current_environment(), current_key_id(), key, definition)
 
 
-@questions.get("/fields")
+@questions.get("/fields", operation_id="listFields")
 @questions.response(200, DefinitionsSchema)
 def list_fields() -> Definitions:
-    """List the product's own questions, and tell whether the built-in ones still count."""
+    """List the product's own fields and the built-in ones.
+
+    The built-in fields count as long as the product has no field of its own that is enabled.
+    """
     return definitions.list_all(current_environment())
 
 
-@questions.delete("/fields/<key>")
+@questions.delete("/fields/<key>", operation_id="deleteField")
 @questions.response(200, StoredDefinitionSchema, errors=(404,))
 def delete_field(key: str) -> FieldDefinition:
-    """Remove a question; requests that were made before keep their own copy."""
+    """Remove a field.
+
+    Requests that were made before keep their own copy.
+    """
     return definitions.delete(current_environment(), current_key_id(), key)
 
 
-@asking.post("/requests")
+@asking.post("/requests", operation_id="requestContext")
 @asking.arguments(NewRequestSchema)
 @asking.response(200, RequestSchema, errors=(409,))
 def request_context(asked: NewRequest) -> RequestView:
@@ -62,24 +78,33 @@ def request_context(asked: NewRequest) -> RequestView:
     return requests.ask(current_environment(), current_key_id(), asked)
 
 
-@answering.post("/requests/inspect")
+@answering.post("/requests/inspect", operation_id="inspectRequest")
 @answering.response(200, RequestSchema)
 def inspect() -> RequestView:
-    """Show the request of a handle as it stands. The body is ignored."""
+    """Show the request of a handle as it stands.
+
+    It stores nothing. The body is ignored.
+    """
     return choices.inspect(current_environment(), current_request())
 
 
-@answering.post("/answers")
+@answering.post("/answers", operation_id="answerRequest")
 @answering.arguments(AnswerSchema)
 @answering.response(200, AcceptedAnswerSchema, errors=(403, 409))
 def answer(given: Answer) -> AcceptedAnswer:
-    """Answer in the catalog's words; a retry gets the same receipt."""
+    """Answer in the catalog's words.
+
+    The first answer stays; a retry gets the same receipt.
+    """
     return answers.answer(current_request(), given)
 
 
-@answering.post("/consent/decisions")
+@answering.post("/consent/decisions", operation_id="decideContext")
 @answering.arguments(ContextChoiceSchema)
 @answering.response(200, ChosenSchema)
 def choose(choice: ContextChoice) -> ChosenView:
-    """Record the user's explicit choice; a no counts at once, for every later request of this purpose."""
+    """Record the user's explicit choice.
+
+    A no counts at once, for every later request of this purpose.
+    """
     return choices.choose(current_request(), choice)

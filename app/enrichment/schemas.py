@@ -26,6 +26,14 @@ from app.enrichment.rules import (
     TYPE_PATTERN,
     VALUE_PATTERN,
 )
+from app.enrichment.view_schemas import (
+    CONTEXT_ITEM_EXAMPLE,
+    AnswerActionSchema,
+    CatalogEntrySchema,
+    ChoiceActionSchema,
+    ConstraintsSchema,
+    ContextItemSchema,
+)
 from app.interactions.rules import (
     MAX_HINT_LENGTH,
     MAX_OPERATION_LENGTH,
@@ -52,6 +60,11 @@ class DefinitionSchema(Schema):
     """A question of a product's own; `operations` null or left out: it may be asked anywhere."""
 
     loads_into = Definition
+    example = {
+        "label": "Shoe size",
+        "type": "constraint",
+        "allowedValues": ["size_40", "size_41", "size_42"],
+    }
 
     label = Text(min_length=MIN_LABEL_LENGTH, max_length=MAX_LABEL_LENGTH, normalized=True, required=True)
     type = Text(max_length=MAX_TYPE_LENGTH, pattern=TYPE_PATTERN, required=True)
@@ -87,7 +100,7 @@ class DefinitionsSchema(Schema):
 
     fields_ = List(Nested(StoredDefinitionSchema), max_length=MAX_DEFINITIONS, required=True)
     legacy_catalog_active = Flag(required=True)
-    default_catalog = fields.List(fields.Dict(), required=True)
+    default_catalog = fields.List(fields.Nested(CatalogEntrySchema), required=True)
 
 
 class Observation(Payload, frozen=True):
@@ -144,6 +157,14 @@ class NewRequestSchema(Schema):
     """A request for one interaction's context."""
 
     loads_into = NewRequest
+    example = {
+        "interactionId": "5b0e7f66-21a4-4c3e-9d5c-0f6a3f3f7b10",
+        "operation": "/shoes",
+        "surface": "http_json",
+        "purpose": "product_personalization",
+        "remember": True,
+        "userRef": "user_17",
+    }
 
     interaction_id = Identifier(required=True)
     operation = Text(max_length=MAX_OPERATION_LENGTH, pattern=OPERATION_PATTERN, required=True)
@@ -174,9 +195,9 @@ class RequestSchema(Schema):
     answer_instruction = fields.String(required=True, allow_none=True)
     question = fields.String(required=True, allow_none=True)
     expires_at = fields.AwareDateTime(required=True, allow_none=True)
-    constraints = fields.Dict(required=True)
-    consent = fields.Dict(required=True, allow_none=True)
-    submit = fields.Dict(required=True, allow_none=True)
+    constraints = fields.Nested(ConstraintsSchema, required=True)
+    consent = fields.Nested(ChoiceActionSchema, required=True, allow_none=True)
+    submit = fields.Nested(AnswerActionSchema, required=True, allow_none=True)
 
 
 class Item(Payload, frozen=True):
@@ -216,28 +237,33 @@ class AnswerSchema(Schema):
     """An answer: items only with the status `answered`."""
 
     loads_into = Answer
+    example = {
+        "status": "answered",
+        "items": [
+            {
+                "key": "shoes.size",
+                "type": "constraint",
+                "value": "size_42",
+                "provenance": "agent_reports_user_statement",
+                "remember": True,
+            }
+        ],
+    }
 
     status = Choice(STATUSES, required=True)
     items = List(Nested(ItemSchema), max_length=MAX_ITEMS, load_default=list)
 
 
-class ContextItemSchema(Schema):
-    """One thing that is known."""
-
-    signal_id = fields.UUID(required=True)
-    key = fields.String(required=True)
-    type = fields.String(required=True, metadata={"description": "The category as the product wrote it."})
-    value = fields.String(required=True)
-    summary = fields.String(required=True)
-    provenance = Choice(PROVENANCES, required=True)
-    confidence = fields.Float(required=True, allow_none=True)
-    allowed_uses = fields.List(fields.String(metadata={"enum": list(PURPOSES)}), required=True)
-    remembered = Flag(required=True)
-    expires_at = Instant(required=True)
-
-
 class AcceptedAnswerSchema(Schema):
     """What became of an answer; a retry gets the same."""
+
+    example = {
+        "accepted": True,
+        "requestId": "8b9c0d1e-2f30-4152-a637-48596a7b8c9d",
+        "interactionId": "5b0e7f66-21a4-4c3e-9d5c-0f6a3f3f7b10",
+        "state": "answered",
+        "signals": [CONTEXT_ITEM_EXAMPLE],
+    }
 
     accepted = Flag(required=True)
     request_id = fields.UUID(required=True)
@@ -257,6 +283,7 @@ class ContextChoiceSchema(Schema):
     """The user's explicit choice; `remember` may only be narrowed."""
 
     loads_into = ContextChoice
+    example = {"decision": "approved", "remember": False}
 
     decision = Choice(CHOICES, required=True)
     remember = Flag()
@@ -270,4 +297,4 @@ class ChosenSchema(Schema):
     changed = Flag(required=True)
     stage_instruction = fields.String(required=True)
     answer_instruction = fields.String(required=True, allow_none=True)
-    submit = fields.Dict(required=True, allow_none=True)
+    submit = fields.Nested(AnswerActionSchema, required=True, allow_none=True)

@@ -22,7 +22,7 @@ blp = Blueprint("evidence", __name__, description="Requests of agents and assist
 summaries = Blueprint("evidence_summaries", __name__, description="Counts of that evidence, for the dashboard.")
 
 
-@blp.post("/batches")
+@blp.post("/batches", operation_id="sendEvidence")
 @blp.arguments(EvidenceBatchSchema, max_bytes=BATCH_BODY_BYTES, has_unique_keys=False)
 @blp.response(200, EvidenceReceiptSchema)
 def accept_batch(batch: EvidenceBatch) -> Receipt:
@@ -34,7 +34,7 @@ def accept_batch(batch: EvidenceBatch) -> Receipt:
     return service.accept_batch(current_environment(), batch)
 
 
-@summaries.get("/<uuid:product_id>/evidence/http-requests/summary")
+@summaries.get("/<uuid:product_id>/evidence/http-requests/summary", operation_id="summarizeEvidence")
 @summaries.arguments(SummaryQuerySchema, location="query")
 @summaries.response(200, SummarySchema, errors=(404,))
 def summarize(query: SummaryQuery, product_id: uuid.UUID) -> Summary:

@@ -137,6 +137,19 @@ class EvidenceBatchSchema(Schema):
     """1 to 500 events of one source; all are taken or none."""
 
     loads_into = EvidenceBatch
+    example = {
+        "schemaVersion": 1,
+        "source": {"kind": "cdn_log", "provider": "example-cdn", "sourceId": "source_0001"},
+        "events": [
+            {
+                "eventId": "event:00000001",
+                "observedAt": "2026-01-31T12:00:00Z",
+                "method": "GET",
+                "responseStatus": 200,
+                "agentToken": "ChatGPT-User",
+            }
+        ],
+    }
 
     schema_version = Integer(minimum=SCHEMA_VERSION, maximum=SCHEMA_VERSION, required=True)
     source = Nested(SourceSchema, required=True)
@@ -145,6 +158,8 @@ class EvidenceBatchSchema(Schema):
 
 class EvidenceReceiptSchema(Schema):
     """What became of a batch; the three make up what was sent."""
+
+    example = {"accepted": 1, "duplicates": 0, "expired": 0}
 
     accepted = Integer(required=True)
     duplicates = Integer(required=True)

@@ -10,18 +10,24 @@ from app.health.schemas import AliveSchema, ReadySchema
 blp = Blueprint("health", __name__, description="For the platform that runs the service.")
 
 
-@blp.get("/healthz")
+@blp.get("/healthz", operation_id="getLiveness")
 @blp.response(200, AliveSchema)
 def alive() -> Response:
-    """Tell that this process answers."""
+    """Tell that this process answers.
+
+    It asks neither the database nor the broker.
+    """
     return _answer({"status": "alive"}, 200)
 
 
-@blp.get("/readyz")
+@blp.get("/readyz", operation_id="getReadiness")
 @blp.response(200, ReadySchema)
 @blp.alt_response(503, schema=ReadySchema, description="Something is missing.")
 def ready() -> Response:
-    """Tell whether database, migrations and broker are there."""
+    """Tell whether database, migrations and broker are there.
+
+    A platform sends requests to this process while the answer is 200.
+    """
     found = service.check()
     body = {
         "status": found.status,

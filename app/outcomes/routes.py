@@ -9,7 +9,7 @@ from app.tokens.guards import current_capability, current_environment
 blp = Blueprint("outcomes", __name__, description="Reviews, sent by the customer's agent.")
 
 
-@blp.post("/outcomes")
+@blp.post("/outcomes", operation_id="submitOutcome")
 @blp.arguments(OutcomeSchema)
 @blp.response(200, AcceptedOutcomeSchema, errors=(403, 410))
 def record(outcome: Outcome) -> AcceptedOutcome:

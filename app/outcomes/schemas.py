@@ -16,6 +16,7 @@ class OutcomeSchema(Schema):
     """How it went, and one factual sentence about it."""
 
     loads_into = Outcome
+    example = {"outcome": "success", "note": "Every field matched what the documentation promised."}
 
     outcome = Choice(
         OUTCOMES,
@@ -41,6 +42,19 @@ class ReviewSchema(Schema):
 
 class AcceptedOutcomeSchema(Schema):
     """The same answer for the first and every later submission."""
+
+    example = {
+        "accepted": True,
+        "interactionId": "5b0e7f66-21a4-4c3e-9d5c-0f6a3f3f7b10",
+        "review": {
+            "id": "9d4b2f0a-6f5c-4a0e-8d61-3c2b7f1e5a44",
+            "interactionId": "5b0e7f66-21a4-4c3e-9d5c-0f6a3f3f7b10",
+            "outcome": "success",
+            "note": "Every field matched what the documentation promised.",
+            "source": "capability",
+            "createdAt": "2026-01-31T12:00:00Z",
+        },
+    }
 
     accepted = Flag(required=True)
     interaction_id = Identifier(required=True)

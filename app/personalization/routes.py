@@ -17,17 +17,23 @@ from app.tokens.guards import current_environment
 blp = Blueprint("personalization", __name__, description="What a company did with what it knew.")
 
 
-@blp.post("/decisions")
+@blp.post("/decisions", operation_id="recordDecision")
 @blp.arguments(NewDecisionSchema)
 @blp.response(200, DecisionReceiptSchema, errors=(404, 409))
 def record_decision(made: NewDecision) -> dict[str, Any]:
-    """Record a decision and the signals that it was made from; a retry gets the same answer."""
+    """Record a decision and the signals that it was made from.
+
+    A retry gets the same answer.
+    """
     return {"decision": service.record_decision(current_environment(), made)}
 
 
-@blp.post("/outcomes")
+@blp.post("/outcomes", operation_id="recordOutcome")
 @blp.arguments(NewOutcomeSchema)
 @blp.response(200, OutcomeReceiptSchema, errors=(404, 409))
 def record_outcome(told: NewOutcome) -> dict[str, Any]:
-    """Record what came of a decision; a retry gets the same answer."""
+    """Record what came of a decision.
+
+    A retry gets the same answer.
+    """
     return {"outcome": service.record_outcome(current_environment(), told)}

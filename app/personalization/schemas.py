@@ -28,6 +28,12 @@ class NewDecisionSchema(Schema):
     """A decision, and exactly the signals that it was made from."""
 
     loads_into = NewDecision
+    example = {
+        "externalDecisionId": "ranking-2026-01-31-0001",
+        "contextRetrievalId": "7e1c9a52-3b4d-4f60-8a71-92c3d4e5f607",
+        "signalIds": ["c1d2e3f4-0516-4278-9a3b-4c5d6e7f8091"],
+        "variant": "reranked",
+    }
 
     external_decision_id = external_id()
     context_retrieval_id = Identifier(required=True)
@@ -66,6 +72,12 @@ class NewOutcomeSchema(Schema):
     """What came of a decision; `occurredAt` is when it was recorded unless it says otherwise."""
 
     loads_into = NewOutcome
+    example = {
+        "externalOutcomeId": "order-4711",
+        "decisionId": "2a4c6e80-1b3d-4f5a-8c7e-9b0d1f2e3a4c",
+        "outcome": OUTCOMES[0],
+        "occurredAt": "2026-01-31T12:05:00Z",
+    }
 
     external_outcome_id = external_id()
     decision_id = Identifier(required=True)

@@ -9,7 +9,7 @@ from app.tokens.guards import current_capability, current_environment
 blp = Blueprint("reports", __name__, description="Findings, sent by the customer's agent.")
 
 
-@blp.post("/reports")
+@blp.post("/reports", operation_id="submitReport")
 @blp.arguments(ReportSchema, invalid_status=400)
 @blp.response(200, AcceptedReportSchema, errors=(403, 410))
 def record(submitted: SubmittedReport) -> AcceptedReport:

@@ -77,12 +77,42 @@ class ReportSchema(Schema):
     """A summary, and what the agent can add to it with certainty."""
 
     loads_into = SubmittedReport
+    example = {
+        "summary": "The search found the right orders, but its second page had to be requested twice.",
+        "impact": "helped_with_friction",
+        "confidence": 0.9,
+        "findings": [
+            {
+                "kind": "friction",
+                "topic": "pagination",
+                "severity": "minor",
+                "detail": "The second page was empty until it was requested again.",
+            }
+        ],
+        "workaround": {"used": True, "detail": "The request for the second page was repeated."},
+    }
 
     summary = Text(min_length=MIN_SUMMARY_LENGTH, max_length=MAX_SUMMARY_LENGTH, normalized=True, required=True)
     impact = Choice(IMPACTS)
     confidence = Number(minimum=0, maximum=1)
     findings = List(Nested(FindingSchema), max_length=MAX_FINDINGS, load_default=list)
     workaround = Nested(WorkaroundSchema)
+
+
+class StoredFindingSchema(Schema):
+    """A finding as it is stored."""
+
+    kind = Choice(KINDS, required=True)
+    topic = Text(max_length=MAX_TOPIC_LENGTH, pattern=TOPIC_PATTERN, required=True)
+    detail = Text(min_length=MIN_DETAIL_LENGTH, max_length=MAX_DETAIL_LENGTH, required=True)
+    severity = Choice(SEVERITIES)
+
+
+class StoredWorkaroundSchema(Schema):
+    """A workaround as it is stored."""
+
+    used = Flag(required=True)
+    detail = Text(min_length=MIN_DETAIL_LENGTH, max_length=MAX_DETAIL_LENGTH)
 
 
 class StoredReportSchema(Schema):
@@ -93,14 +123,37 @@ class StoredReportSchema(Schema):
     summary = Text(max_length=MAX_SUMMARY_LENGTH, required=True)
     impact = fields.String(required=True, allow_none=True, metadata={"enum": [*IMPACTS, None]})
     confidence = fields.Float(required=True, allow_none=True)
-    findings = fields.List(fields.Dict(), required=True)
-    workaround = fields.Dict(required=True, allow_none=True)
+    findings = fields.List(fields.Nested(StoredFindingSchema), required=True)
+    workaround = fields.Nested(StoredWorkaroundSchema, required=True, allow_none=True)
     source = Choice(("capability",), required=True)
     created_at = Instant(required=True)
 
 
 class AcceptedReportSchema(Schema):
     """The same answer for the first and every later submission."""
+
+    example = {
+        "accepted": True,
+        "interactionId": "5b0e7f66-21a4-4c3e-9d5c-0f6a3f3f7b10",
+        "report": {
+            "id": "0c6a1f8e-8f0e-4b52-a2c5-6f1de2a4c9d3",
+            "interactionId": "5b0e7f66-21a4-4c3e-9d5c-0f6a3f3f7b10",
+            "summary": "The search found the right orders, but its second page had to be requested twice.",
+            "impact": "helped_with_friction",
+            "confidence": 0.9,
+            "findings": [
+                {
+                    "kind": "friction",
+                    "topic": "pagination",
+                    "detail": "The second page was empty until it was requested again.",
+                    "severity": "minor",
+                }
+            ],
+            "workaround": {"used": True, "detail": "The request for the second page was repeated."},
+            "source": "capability",
+            "createdAt": "2026-01-31T12:00:00Z",
+        },
+    }
 
     accepted = Flag(required=True)
     interaction_id = Identifier(required=True)

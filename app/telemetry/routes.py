@@ -10,7 +10,7 @@ from app.tokens.guards import current_environment
 blp = Blueprint("telemetry", __name__, description="Interactions of the product, sent by its backend.")
 
 
-@blp.post("/batches")
+@blp.post("/batches", operation_id="sendTelemetry")
 @blp.arguments(TelemetryBatchSchema, max_bytes=BATCH_BODY_BYTES, has_unique_keys=False)
 @blp.response(202, BatchReceiptSchema)
 def accept_batch(batch: TelemetryBatch) -> Receipt:

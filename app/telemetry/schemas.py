@@ -67,12 +67,27 @@ class TelemetryBatchSchema(Schema):
     """1 to 100 events; all are accepted or none."""
 
     loads_into = TelemetryBatch
+    example = {
+        "events": [
+            {
+                "interactionId": "5b0e7f66-21a4-4c3e-9d5c-0f6a3f3f7b10",
+                "surface": "http_json",
+                "operation": "/orders/:id",
+                "classification": "unclassified",
+                "occurredAt": "2026-01-31T12:00:00Z",
+                "statusCode": 200,
+                "durationMs": 12.5,
+            }
+        ]
+    }
 
     events = List(Nested(TelemetryEventSchema), min_length=1, max_length=MAX_EVENTS, required=True)
 
 
 class BatchReceiptSchema(Schema):
     """The number of accepted events."""
+
+    example = {"accepted": 1, "dropped": 0}
 
     accepted = Integer(required=True)
     dropped = Integer(required=True)

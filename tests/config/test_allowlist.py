@@ -103,14 +103,14 @@ def test_a_search_token_is_never_the_visit_of_an_assistant() -> None:
     ],
 )
 def test_what_is_malformed_is_named(old: str, new: str, said: str) -> None:
-    found = mistakes(changed(old, new))
-    assert len(found) == 1
-    assert found[0].startswith(said)
+    messages = mistakes(changed(old, new))
+    assert len(messages) == 1
+    assert messages[0].startswith(said)
 
 
 def test_everything_that_is_wrong_is_said_at_once() -> None:
-    found = mistakes('[[agents]]\ntoken = "a b"\n[vendors]\n')
-    assert [mistake.partition(":")[0] for mistake in found] == [*["agents 1 (a b)"] * 6, "referrers", "vendors"]
+    messages = mistakes('[[agents]]\ntoken = "a b"\n[vendors]\n')
+    assert [mistake.partition(":")[0] for mistake in messages] == [*["agents 1 (a b)"] * 6, "referrers", "vendors"]
 
 
 def test_a_malformed_file_refuses_the_start_together_with_the_rest(

@@ -51,15 +51,15 @@ def test_everything_that_is_missing_is_said_at_once() -> None:
 
 
 def test_production_refuses_what_only_development_may_use_and_says_all_of_it() -> None:
-    found = mistakes(
+    messages = mistakes(
         AGENT_FEEDBACK_KEY_PEPPER="development-" + "x" * 40,
         AGENT_FEEDBACK_SEALING_KEYS="changeme",
         AGENT_FEEDBACK_PUBLIC_URL="http://feedback.example",
     )
-    assert len(found) == 3
-    assert any("development secret" in mistake for mistake in found)
-    assert any("too short" in mistake for mistake in found)
-    assert any("https" in mistake for mistake in found)
+    assert len(messages) == 3
+    assert any("development secret" in mistake for mistake in messages)
+    assert any("too short" in mistake for mistake in messages)
+    assert any("https" in mistake for mistake in messages)
 
 
 def test_no_mistake_repeats_a_secret() -> None:
@@ -93,9 +93,9 @@ def test_one_secret_for_two_purposes_is_refused() -> None:
 def test_the_command_line_finds_a_running_copy(tmp_path: Path) -> None:
     running = {**GOOD, "AGENT_FEEDBACK_ENV": "development", "DATABASE_URL": "postgresql://postgres@/x?host=/tmp/y"}
     (tmp_path / "running.json").write_text(json.dumps(running))
-    found = Settings.from_env({"AGENT_FEEDBACK_DATA_DIR": str(tmp_path)})
-    assert found.is_development
-    assert found.database_url.endswith("host=/tmp/y")
+    settings = Settings.from_env({"AGENT_FEEDBACK_DATA_DIR": str(tmp_path)})
+    assert settings.is_development
+    assert settings.database_url.endswith("host=/tmp/y")
     same_server = {"AGENT_FEEDBACK_DATA_DIR": str(tmp_path), "DATABASE_URL": running["DATABASE_URL"]}
     assert Settings.from_env(same_server).is_development
 

@@ -36,8 +36,8 @@ def ask(stack: Stack, paths: str, checks: tuple[str, ...], credential: str | Non
     command += options
     if credential:
         command += ["--header", f"Authorization: Bearer {credential}"]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=240, check=False)
-    assert done.returncode == 0, done.stdout[-8000:]
+    run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=240, check=False)
+    assert run.returncode == 0, run.stdout[-8000:]
 
 
 def test_telemetry_does_what_it_says(stack: Stack) -> None:
@@ -66,19 +66,19 @@ def test_consent_does_what_it_says(stack: Stack) -> None:
 
 
 def test_customer_context_does_what_it_says(stack: Stack) -> None:
-    company_doors = "/(fields|fields/{key}|enrichment/requests|customer-context|personalization/.*)$"
-    ask(stack, company_doors, REFUSES_BAD_BODIES, stack.company.company_key)
+    company_endpoints = "/(fields|fields/{key}|enrichment/requests|customer-context|personalization/.*)$"
+    ask(stack, company_endpoints, REFUSES_BAD_BODIES, stack.company.company_key)
 
 
 def test_answers_do_what_they_say(stack: Stack) -> None:
     body = {"interactionId": str(uuid.uuid4()), "operation": "/search", "surface": "html", "remember": True}
-    asked = requests.post(
+    enrichment_request = requests.post(
         f"{stack.url}/api/v2/enrichment/requests",
         json={**body, "purpose": "product_personalization", "userRef": "schemathesis"},
         headers=bearer(stack.company.company_key),
         timeout=10,
     ).json()
-    ask(stack, "/enrichment/(requests/inspect|answers|consent/decisions)$", CHECKS, handle(asked))
+    ask(stack, "/enrichment/(requests/inspect|answers|consent/decisions)$", CHECKS, handle(enrichment_request))
 
 
 def test_evidence_does_what_it_says(stack: Stack) -> None:
@@ -86,9 +86,9 @@ def test_evidence_does_what_it_says(stack: Stack) -> None:
 
 
 def test_the_summary_of_evidence_does_what_it_says(stack: Stack) -> None:
-    given = {"email": stack.company.email, "password": stack.company.password}
-    opened = requests.post(f"{stack.url}/api/session", json=given, timeout=30).cookies
-    cookie = ("--header", f"Cookie: agent_feedback_session={opened['agent_feedback_session']}")
+    credentials = {"email": stack.company.email, "password": stack.company.password}
+    cookies = requests.post(f"{stack.url}/api/session", json=credentials, timeout=30).cookies
+    cookie = ("--header", f"Cookie: agent_feedback_session={cookies['agent_feedback_session']}")
     ask(stack, "/evidence/http-requests/summary$", REFUSES_BAD_BODIES, None, *cookie)
 
 
@@ -97,11 +97,11 @@ def test_what_is_open_to_all_does_what_it_says(stack: Stack) -> None:
 
 
 def test_signing_in_and_out_does_what_it_says(stack: Stack) -> None:
-    given = {"email": stack.company.email, "password": stack.company.password}
-    opened = [requests.post(f"{stack.url}/api/session", json=given, timeout=30).cookies for _ in range(2)]
+    credentials = {"email": stack.company.email, "password": stack.company.password}
+    jars = [requests.post(f"{stack.url}/api/session", json=credentials, timeout=30).cookies for _ in range(2)]
     # From an address of its own: it guesses until it is throttled.
     from_elsewhere = ("--header", "X-Forwarded-For: 203.0.113.254")
     ask(stack, "/api/session$", REFUSES_BAD_BODIES, None, "--include-method", "POST", *from_elsewhere)
-    for method, cookies in zip(("GET", "DELETE"), opened, strict=True):
+    for method, cookies in zip(("GET", "DELETE"), jars, strict=True):
         cookie = ("--header", f"Cookie: agent_feedback_session={cookies['agent_feedback_session']}")
         ask(stack, "/api/session$", CHECKS, None, "--include-method", method, *cookie, *from_elsewhere)

@@ -4,8 +4,13 @@ import json
 import logging
 
 import pytest
+from flask import Flask, g
 from flask.testing import FlaskClient
+from werkzeug.exceptions import BadRequest as WerkzeugBadRequest
+from werkzeug.exceptions import NotFound as WerkzeugNotFound
 
+from app.core.errors import BadRequest, Conflict, IncompleteBody, NotFound, Unprocessable
+from app.core.http.errors import error_response
 from app.core.logs import JsonFormatter
 from tests.factories import Company, bearer
 
@@ -15,9 +20,9 @@ def test_a_safe_request_id_is_taken_over(client: FlaskClient) -> None:
     assert answer.headers["X-Request-Id"] == "trace-1234.abcd"
 
 
-@pytest.mark.parametrize("given", ["", "short", "x" * 65, "with space in it", 'quote"quote"'])
-def test_any_other_request_id_is_replaced(client: FlaskClient, given: str) -> None:
-    answer = client.get("/healthz", headers={"X-Request-Id": given})
+@pytest.mark.parametrize("request_id", ["", "short", "x" * 65, "with space in it", 'quote"quote"'])
+def test_any_other_request_id_is_replaced(client: FlaskClient, request_id: str) -> None:
+    answer = client.get("/healthz", headers={"X-Request-Id": request_id})
     assert len(answer.headers["X-Request-Id"]) == 32
 
 
@@ -84,3 +89,18 @@ def test_the_words_of_a_failed_task_are_not_logged() -> None:
     line = JsonFormatter().format(record)
     assert "secret words" not in line
     assert "telemetry.persist_batches raised unexpected" in line
+
+
+@pytest.mark.parametrize("error", [WerkzeugBadRequest(), BadRequest(), Unprocessable(), IncompleteBody()])
+def test_every_400_and_422_lists_its_problems(app: Flask, error: Exception) -> None:
+    with app.test_request_context("/"):
+        g.request_id = "trace-1234.abcd"
+        body = json.loads(error_response(error).data)
+    assert body["errors"] == [{"pointer": "", "code": body["code"], "message": body["error"]}]
+
+
+@pytest.mark.parametrize("error", [NotFound(), Conflict(), WerkzeugNotFound()])
+def test_other_errors_list_no_problems(app: Flask, error: Exception) -> None:
+    with app.test_request_context("/"):
+        g.request_id = "trace-1234.abcd"
+        assert "errors" not in json.loads(error_response(error).data)

@@ -12,7 +12,7 @@ from flask import Response, current_app, request
 from flask_smorest import Blueprint as SmorestBlueprint
 
 from app.core.database import transaction
-from app.core.errors import ApiError, Problem, Unauthorized, Unprocessable
+from app.core.errors import CLOSE, ApiError, Problem, Unauthorized, Unprocessable
 from app.core.http.body import AGENT_BODY_BYTES, read_body
 from app.core.http.errors import JSON_HEADERS, error_response
 from app.core.http.mounts import Guard
@@ -33,11 +33,24 @@ _WHOLE_NUMBER = re.compile(r"-?[0-9]{1,9}\Z")
 class Blueprint(SmorestBlueprint):  # type: ignore[misc]  # flask-smorest has no types
     """A blueprint whose views each run in one transaction."""
 
-    def __init__(self, name: str, import_name: str, **kwargs: Any) -> None:
+    def __init__(self, name: str, import_name: str, *, title: str | None = None, **kwargs: Any) -> None:
         super().__init__(name, import_name, **kwargs)
+        self.title = title or name.replace("_", " ").capitalize()
+        """The tag of its operations in the API description."""
         self.guard: Guard | None = None
         self.decoders: list[BodyDecoder] = []
-        self._prepare_doc_cbks.append(self._prepare_errors_doc)
+        self._prepare_doc_cbks.append(self._prepare_operation_doc)
+
+    def route(self, rule: str, *, operation_id: str | None = None, **options: Any) -> Decorator:
+        """Register a view under a rule, as Flask does; `operation_id` names it in the API description for ever."""
+        register = super().route(rule, tags=[self.title], **options)
+
+        def decorator(view: View) -> View:
+            view._apidoc = {**getattr(view, "_apidoc", {}), "operation_id": operation_id}  # type: ignore[attr-defined]  # flask-smorest's attribute
+            registered: View = register(view)
+            return registered
+
+        return decorator
 
     def arguments(self, schema: type[Schema], *, location: str = "json", **options: Any) -> Decorator:
         """Load a part of the request by a schema and pass it to the view, as flask-smorest does.
@@ -63,7 +76,7 @@ class Blueprint(SmorestBlueprint):  # type: ignore[misc]  # flask-smorest has no
     def response(
         self,
         status: int,
-        schema: type[marshmallow.Schema] | None = None,
+        schema: type[marshmallow.Schema] | dict[str, Any] | None = None,
         *,
         errors: Sequence[int] = (),
         cache_s: int | None = None,
@@ -71,10 +84,12 @@ class Blueprint(SmorestBlueprint):  # type: ignore[misc]  # flask-smorest has no
     ) -> Decorator:
         """Run the view in one transaction and encode its result; `errors` documents its own error statuses.
 
-        `cache_s` lets every cache keep the answer for as many seconds, with an ETag.
+        `cache_s` lets every cache keep the answer for as many seconds, with an ETag. Where the view returns a response,
+        the schema may be a plain OpenAPI one.
         """
-        document = super().response(status, schema, **options)
-        encode = body_encoder(schema() if schema else None)
+        example = getattr(schema, "example", None)
+        document = super().response(status, schema, example=example, **options)
+        encode = body_encoder(schema() if isinstance(schema, type) else None)
 
         def decorator(view: View) -> View:
             @functools.wraps(view)
@@ -108,7 +123,9 @@ class Blueprint(SmorestBlueprint):  # type: ignore[misc]  # flask-smorest has no
                     except Exception as failure:  # an error handler's own exception would find no handler
                         return error_response(failure)
                     if answer is not None:
-                        return private_json(encode(answer), 200)
+                        response = private_json(encode(answer), 200)
+                        response.headers.update(CLOSE if error.headers is CLOSE else {})
+                        return response
                 return error_response(error)
 
             self.register_error_handler(ApiError, respond)
@@ -116,12 +133,17 @@ class Blueprint(SmorestBlueprint):  # type: ignore[misc]  # flask-smorest has no
 
         return decorator
 
-    def _prepare_errors_doc(self, doc: dict[str, Any], doc_info: dict[str, Any], **_: Any) -> dict[str, Any]:
-        """Document the errors of an endpoint and the credential that it takes."""
-        errors = {*doc_info.get("errors", ()), 500, 503}
+    def _prepare_operation_doc(self, doc: dict[str, Any], doc_info: dict[str, Any], **_: Any) -> dict[str, Any]:
+        """Document an operation's id, its errors and the credential that it takes."""
+        if operation_id := doc_info.get("operation_id"):
+            doc["operationId"] = operation_id
+        # Whatever is no valid HTTP request is answered by the server in front of every endpoint.
+        errors = {*doc_info.get("errors", ()), 400, 500, 503}
         if self.guard and self.guard.credential:
             doc["security"] = [{self.guard.name: []}]
             errors.add(401)
+        else:
+            doc["security"] = []
         for status in sorted(errors):
             doc.setdefault("responses", {}).setdefault(status, HTTPStatus(status).name)
         return doc
@@ -160,17 +182,18 @@ def _body_loader(
         return decoder.decode(read_body(request, max_bytes), check)
 
     # flask-smorest documents `json` as the request body.
-    doc = {"parameters": [{"in": "json", "required": True, "schema": schema}]}
+    example = {} if schema.example is None else {"example": schema.example}
+    doc = {"parameters": [{"in": "json", "required": True, "schema": schema, **example}]}
     return load, {"arguments": doc, "errors": {400, 413, 415, invalid_status}}
 
 
 def _query_loader(_: Blueprint, schema: type[Schema]) -> tuple[Callable[[], Any], dict[str, Any]]:
     loader = schema()
-    whole = {field.data_key for field in loader.fields.values() if isinstance(field, Integer)}
+    integers = {field.data_key for field in loader.fields.values() if isinstance(field, Integer)}
 
     def load() -> Any:
         values = {
-            name: int(text) if name in whole and _WHOLE_NUMBER.match(text) else text
+            name: int(text) if name in integers and _WHOLE_NUMBER.match(text) else text
             for name, text in request.args.items()
         }
         repeated = [name for name, texts in request.args.lists() if len(texts) > 1]
@@ -195,8 +218,8 @@ def _load_values(loader: Schema, values: dict[str, Any], place: str, repeated: S
     """Load named values, or raise `Unprocessable` that speaks of their place."""
     sentence = f"The {place} has a value that is not valid; errors says where and what is."
     if repeated:
-        known = [name for name in repeated if name in {field.data_key for field in loader.fields.values()}]
-        problems = [Problem(f"/{name}", "repeated", "Send this parameter once.") for name in known]
+        names = [name for name in repeated if name in {field.data_key for field in loader.fields.values()}]
+        problems = [Problem(f"/{name}", "repeated", "Send this parameter once.") for name in names]
         raise Unprocessable(sentence, problems=problems or [Problem("", "repeated", "Send each parameter once.")])
     try:
         return loader.accept(values)

@@ -9,7 +9,7 @@ from flask import Response, g
 from sqlalchemy import exc
 from werkzeug.exceptions import HTTPException
 
-from app.core.errors import ApiError, DatabaseUnavailable
+from app.core.errors import LISTED_STATUSES, ApiError, DatabaseUnavailable, Problem
 from app.core.wire.serialization import dumps
 
 JSON_HEADERS = {"Content-Type": "application/json"}
@@ -41,13 +41,12 @@ def _framework_response(error: HTTPException) -> Response:
     """Return an error of Flask or Werkzeug in the service's own shape."""
     if error.code is None or error.code < 400:
         return error.get_response()  # type: ignore[return-value]  # Flask's response class is Werkzeug's
-    body = {
-        "error": _SENTENCES.get(error.code, f"{error.name}."),
-        "code": error.name.lower().replace(" ", "_"),
-        "requestId": g.request_id,
-    }
-    own = ("content-type", "content-length")
-    headers = {name: value for name, value in error.get_headers() if name.lower() not in own}
+    sentence, code = _SENTENCES.get(error.code, f"{error.name}."), error.name.lower().replace(" ", "_")
+    body: dict[str, Any] = {"error": sentence, "code": code, "requestId": g.request_id}
+    if error.code in LISTED_STATUSES:
+        body["errors"] = [Problem("", code, sentence).as_dict()]
+    replaced = ("content-type", "content-length")
+    headers = {name: value for name, value in error.get_headers() if name.lower() not in replaced}
     return _response(body, error.code, headers)
 
 

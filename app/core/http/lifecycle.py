@@ -9,7 +9,9 @@ from typing import Any
 from flask import Flask, Response, g, request
 from werkzeug.middleware.proxy_fix import ProxyFix
 
+from app.core.errors import CLOSE
 from app.core.http.access_log import write_access_line
+from app.core.http.body import has_unread_body
 from app.core.http.errors import error_response
 from app.core.http.mounts import Mount
 
@@ -20,7 +22,6 @@ CORS_HEADERS = {
     "Access-Control-Expose-Headers": "X-Request-Id, Retry-After",
 }
 PREFLIGHT_HEADERS = {
-    "Access-Control-Allow-Methods": "GET, POST, OPTIONS",
     "Access-Control-Allow-Headers": "Authorization, Content-Type",
     "Access-Control-Max-Age": "7200",
 }
@@ -66,6 +67,9 @@ def install(app: Flask) -> None:
             response.headers.update(CORS_HEADERS)
             if current.method == "OPTIONS":
                 response.headers.update(PREFLIGHT_HEADERS)
+                response.headers["Access-Control-Allow-Methods"] = ", ".join(sorted(response.allow))
+        if has_unread_body(current):
+            response.headers.update(CLOSE)
         write_access_line(current, response, context.request_id, time.perf_counter() - context.started_at)
         return response
 

@@ -27,6 +27,8 @@ class Schema(marshmallow.Schema):
         unknown = marshmallow.RAISE
 
     loads_into: ClassVar[type[Payload] | None] = None
+    example: ClassVar[dict[str, Any] | None] = None
+    """A body that it describes, for the API description."""
 
     error_messages: ClassVar[dict[str, Any]] = {  # type: ignore[misc]  # marshmallow declares it for instances
         "unknown": UNKNOWN_FIELD,

@@ -1,0 +1,113 @@
+"""The wire shapes inside of the answers: catalog entries, constraints, the allowed actions and context items."""
+
+import marshmallow
+from marshmallow import fields
+
+from app.consent.schemas import ActionSchema
+from app.core.wire.fields import Choice, Flag, Instant
+from app.core.wire.schemas import Schema
+from app.customers.rules import PURPOSES
+from app.enrichment.rules import CANONICAL_TYPES, PROVENANCES
+
+
+class CatalogEntrySchema(marshmallow.Schema):
+    """A field as agents see it: what may be answered, in which words."""
+
+    key = fields.String(required=True)
+    label = fields.String(required=True)
+    type = fields.String(required=True, metadata={"enum": list(CANONICAL_TYPES)})
+    questionType = fields.String(metadata={"description": "The category as the product wrote it."})
+    allowedValues = fields.List(fields.String(), required=True)
+    targetedAdvertisingSafe = fields.Boolean(required=True)
+
+
+class CatalogVersionSchema(marshmallow.Schema):
+    """Which catalog a request was made from."""
+
+    version = fields.String(required=True)
+    hash = fields.String(required=True, metadata={"description": "SHA-256 of the entries, in hexadecimal."})
+
+
+class RetentionSchema(marshmallow.Schema):
+    """How long an answer is kept."""
+
+    rememberAllowed = fields.Boolean(required=True)
+    rememberSelected = fields.Boolean(required=True)
+    rememberedMaxDays = fields.Integer(required=True)
+    unrememberedExpiresAt = fields.AwareDateTime(required=True, allow_none=True)
+
+
+class ConstraintsSchema(marshmallow.Schema):
+    """Who asks, for which purpose, for what, and how long it is kept."""
+
+    handlerOwner = fields.String(required=True)
+    purpose = fields.String(required=True, metadata={"enum": list(PURPOSES)})
+    catalog = fields.Nested(CatalogVersionSchema, required=True)
+    allowedFields = fields.List(fields.String(), required=True)
+    retention = fields.Nested(RetentionSchema, required=True)
+
+
+class ChoiceBodySchema(marshmallow.Schema):
+    """What a choice may be."""
+
+    decision = fields.List(fields.String(), required=True)
+
+
+class ItemBoundsSchema(marshmallow.Schema):
+    """What the items of an answer may be."""
+
+    maximum = fields.Integer(required=True)
+    required = fields.List(fields.String(), required=True)
+    type = fields.List(fields.String(), required=True)
+    provenance = fields.List(fields.String(), required=True)
+    catalogVersion = fields.String(required=True)
+    catalog = fields.List(fields.Nested(CatalogEntrySchema), required=True)
+
+
+class AnswerBodySchema(marshmallow.Schema):
+    """What an answer may be."""
+
+    status = fields.List(fields.String(), required=True)
+    items = fields.Nested(ItemBoundsSchema, required=True)
+    catalog = fields.List(fields.Nested(CatalogEntrySchema), required=True)
+
+
+class ChoiceActionSchema(ActionSchema):
+    """How the user's choice is sent."""
+
+    bodySchema = fields.Nested(ChoiceBodySchema, required=True)
+
+
+class AnswerActionSchema(ActionSchema):
+    """How an answer is sent."""
+
+    bodySchema = fields.Nested(AnswerBodySchema, required=True)
+
+
+CONTEXT_ITEM_EXAMPLE = {
+    "signalId": "c1d2e3f4-0516-4278-9a3b-4c5d6e7f8091",
+    "key": "shoes.size",
+    "type": "constraint",
+    "value": "size_42",
+    "summary": "Shoe size: size 42",
+    "provenance": "agent_reports_user_statement",
+    "confidence": None,
+    "allowedUses": ["product_personalization"],
+    "remembered": True,
+    "expiresAt": "2026-04-30T12:00:00Z",
+}
+
+
+class ContextItemSchema(Schema):
+    """One thing that is known."""
+
+    signal_id = fields.UUID(required=True)
+    key = fields.String(required=True)
+    type = fields.String(required=True, metadata={"description": "The category as the product wrote it."})
+    value = fields.String(required=True)
+    summary = fields.String(required=True)
+    provenance = Choice(PROVENANCES, required=True)
+    confidence = fields.Float(required=True, allow_none=True)
+    allowed_uses = fields.List(fields.String(metadata={"enum": list(PURPOSES)}), required=True)
+    remembered = Flag(required=True)
+    expires_at = Instant(required=True)
