@@ -19,7 +19,7 @@ from app.enrichment.rules import KEY_PATTERN, MOST_DEFINITIONS, RESERVED_NAMESPA
 from app.enrichment.schemas import Definition
 from app.products.known_keys import CallingEnvironment
 from app.products.models import Product
-from app.screening.service import refuse_private
+from app.screening.service import reject_private
 
 _KEY = re.compile(exact(KEY_PATTERN))
 
@@ -140,7 +140,7 @@ def _check(key: str, definition: Definition) -> None:
             problems.append(Problem(pointer, "sensitive_category", "This names something that must not be asked."))
     if problems:
         raise Unprocessable(problems=problems)
-    refuse_private([("/label", definition.label)])
+    reject_private([("/label", definition.label)])
 
 
 _PATTERN = {"pattern": KEY_PATTERN}

@@ -10,7 +10,7 @@ from app.core.database import HotStatement
 from app.core.jobs import Job, ring
 from app.outcomes.schemas import Outcome
 from app.products.known_keys import CallingEnvironment
-from app.screening.service import refuse_private
+from app.screening.service import reject_private
 from app.tokens.capability import Capability
 
 # One statement, for speed: the review, and the note from which its interaction is promoted, stored together or not.
@@ -60,7 +60,7 @@ class AcceptedOutcome:
 
 def record(environment: CallingEnvironment, capability: Capability, outcome: Outcome) -> AcceptedOutcome:
     """Store a review and ring for the promotion of its interaction; the first review stays."""
-    refuse_private([("/note", outcome.note)])
+    reject_private([("/note", outcome.note)])
     consent.require_approval(environment, capability)
     interaction_id = capability.interaction_id
     review = RecordedReview(uuid.uuid4(), interaction_id, outcome.outcome, outcome.note, clock.now())

@@ -15,7 +15,7 @@ from app.core.database import HotStatement
 from app.core.jobs import Job, ring
 from app.products.known_keys import CallingEnvironment
 from app.reports.schemas import SubmittedReport
-from app.screening.service import refuse_private
+from app.screening.service import reject_private
 from app.tokens.capability import Capability
 
 # The report, and the note from which its interaction is promoted, are stored together or not at all.
@@ -72,7 +72,7 @@ class AcceptedReport:
 
 def record(environment: CallingEnvironment, capability: Capability, submitted: SubmittedReport) -> AcceptedReport:
     """Store a report and ring for the promotion of its interaction; the first report stays."""
-    refuse_private(_texts(submitted))
+    reject_private(_texts(submitted))
     consent.require_approval(environment, capability)
     findings, workaround = msgspec.to_builtins(submitted.findings), msgspec.to_builtins(submitted.workaround)
     has_won = _RECORD.run(
