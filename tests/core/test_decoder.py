@@ -60,7 +60,7 @@ VALID = {
 
 texts = st.one_of(
     st.text(max_size=20),
-    st.text("ab 1_:.-\t\n\x00é", max_size=12),
+    st.text("ab 1_:.-\t\n\x00é\x1c\u200b\u3164\u2003", max_size=12),
     st.sampled_from(
         [
             "success",
@@ -167,6 +167,54 @@ def test_a_usual_body_takes_the_fast_way() -> None:
     ):
         quick = msgspec.json.Decoder(fast_struct(schema)).decode(json.dumps(body).encode())
         assert msgspec.to_builtins(quick) == msgspec.to_builtins(schema.accept(body))
+
+
+def is_accepted_by_marshmallow(schema: Schema, body: Any) -> bool:
+    try:
+        schema.accept(body)
+    except Unprocessable:
+        return False
+    return True
+
+
+def is_accepted_by_msgspec(schema: Schema, body: Any) -> bool:
+    try:
+        msgspec.json.Decoder(fast_struct(schema)).decode(json.dumps(body).encode())
+    except msgspec.ValidationError:
+        return False
+    return True
+
+
+INVISIBLE = ("\u200b", "\u200d", "\u2060", "\ufeff", "\u00ad", "\u202e", "\u115f", "\u3164", "\u2800", "\U000e0041")
+
+
+@pytest.mark.parametrize("character", [*INVISIBLE, " ", "\u00a0", "\u3000", "\u0301"])
+def test_a_text_without_a_visible_character_is_refused(character: str) -> None:
+    for schema, body in (
+        (OutcomeSchema(), {"outcome": "success", "note": character * 12}),
+        (TelemetryBatchSchema(), {"events": [{**FULL_EVENT, "runtimeHint": character * 12}]}),
+    ):
+        assert not is_accepted_by_marshmallow(schema, body)
+        assert not is_accepted_by_msgspec(schema, body)
+
+
+@pytest.mark.parametrize("note", ["Всё работает.", "検索は成功しました。", "👍" * 8, "¡¿" * 4, "e\u0301" * 8])
+def test_a_visible_text_of_any_script_is_accepted(note: str) -> None:
+    assert is_accepted_by_marshmallow(OutcomeSchema(), {"outcome": "success", "note": note})
+
+
+@pytest.mark.parametrize("character", ["\x1c", "\x1d", "\x1e", "\x1f", "\x00", "\x7f"])
+def test_a_control_character_is_no_white_space(character: str) -> None:
+    for note in (f"It worked{character}as documented.", f"{character}It worked as documented.{character}"):
+        body = {"outcome": "success", "note": note}
+        assert not is_accepted_by_marshmallow(OutcomeSchema(), body)
+        assert not is_accepted_by_msgspec(OutcomeSchema(), body)
+
+
+@pytest.mark.parametrize("character", ["\t", "\n", "\v", "\f", "\r", "\u0085", "\u00a0", "\u2028", "\u205f", "\u3000"])
+def test_unicode_white_space_becomes_one_space(character: str) -> None:
+    note = f"{character}It{character * 3}worked as documented.{character}"
+    assert OutcomeSchema().accept({"outcome": "success", "note": note}).note == "It worked as documented."
 
 
 @pytest.mark.parametrize(
