@@ -26,7 +26,7 @@ from app.enrichment.views import RequestView
 from app.interactions.service import Opportunity, note_opportunity
 from app.products.known_keys import CallingEnvironment, known_keys
 from app.products.service import get_environment
-from app.screening.service import reject_private
+from app.screening.service import reject_secrets
 
 
 class RequestChanged(Conflict):
@@ -62,7 +62,7 @@ def ask(environment: CallingEnvironment, key_id: str, asked: NewRequest) -> Requ
     """Make the request of an interaction, or return the one that it has made in its current state."""
     _check(asked)
     if asked.runtime_hint is not None:
-        reject_private([("/runtimeHint", asked.runtime_hint)])
+        reject_secrets([("/runtimeHint", asked.runtime_hint)])
     pepper, product_id = known_keys().pepper, environment.product_id
     references = digest_references(pepper, product_id, asked.account_ref, asked.user_ref, asked.anonymous_ref)
     call = _Call(environment, key_id, asked, references, _fingerprint(pepper, environment, asked))

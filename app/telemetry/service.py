@@ -10,7 +10,7 @@ from app.core.database import HotStatement
 from app.core.errors import BadRequest, Problem
 from app.core.jobs import Job, ring
 from app.products.known_keys import CallingEnvironment
-from app.screening.service import reject_private
+from app.screening.service import reject_secrets
 from app.telemetry.schemas import TelemetryBatch, TelemetryEvent
 
 _encoder = msgspec.json.Encoder()
@@ -53,7 +53,7 @@ def _screen_hints(events: list[TelemetryEvent]) -> None:
     problems: list[Problem] = []
     for hint, places in pointers.items():
         try:
-            reject_private([(places[0], hint)])
+            reject_secrets([(places[0], hint)])
         except BadRequest as refusal:
             problems += [replace(refusal.problems[0], pointer=place) for place in places]
     if problems:
