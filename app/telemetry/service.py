@@ -45,17 +45,17 @@ def accept_batch(environment: CallingEnvironment, batch: TelemetryBatch) -> Rece
 
 
 def _screen_hints(events: list[TelemetryEvent]) -> None:
-    """Raise with every hint that may not be kept; each text is judged once, however many events have it."""
+    """Raise `BadRequest` with every hint that holds a secret; a hint that several events share is scanned once."""
     pointers: dict[str, list[str]] = {}
     for index, event in enumerate(events):
         if event.runtime_hint is not None:
             pointers.setdefault(event.runtime_hint, []).append(f"/events/{index}/runtimeHint")
     problems: list[Problem] = []
-    for hint, places in pointers.items():
+    for hint, hint_pointers in pointers.items():
         try:
-            reject_secrets([(places[0], hint)])
-        except BadRequest as refusal:
-            problems += [replace(refusal.problems[0], pointer=place) for place in places]
+            reject_secrets([(hint_pointers[0], hint)])
+        except BadRequest as error:
+            problems += [replace(error.problems[0], pointer=pointer) for pointer in hint_pointers]
     if problems:
         raise BadRequest(problems[0].message, code=problems[0].code, problems=problems)
 
