@@ -1,5 +1,6 @@
 """Decide whether what a rule's pattern matched is a secret."""
 
+import base64
 import re
 
 from app.screening.rules import Kind, Rule
@@ -19,6 +20,10 @@ MAX_HEX_PREFIX_LENGTH = 5
 MIN_BARE_UNREADABLE = 24
 """Of the unreadable chunks of an unnamed token without a prefix."""
 
+ENCODED_START_LENGTH = 12
+"""Nine bytes: at random, one token in ten thousand begins with as many printable characters."""
+
+_URL_ALPHABET = str.maketrans("-_", "+/")
 _IDENTIFIER = re.compile(
     # UUID, ULID (also behind a type name), Go's pseudo-version, a compact instant.
     r"(?<![0-9a-z])(?:[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}|0[0-7][0-9a-hjkmnp-tv-z]{24}|"
@@ -66,15 +71,17 @@ def _is_unnamed_secret(kind: Kind, text: str, match: re.Match[str], value: str) 
         return False
     if kind is Kind.PREFIXED:
         return _is_prefixed_token(head, modifiers, match["mark"], value)
-    if _DIGESTS.match(value):
+    if _DIGESTS.match(value) or _is_encoded_text(value):
         return False
     return _is_bare_token(value) if kind is Kind.BARE else _is_random_token(value, head)
 
 
 def _is_prefixed_token(head: str, modifiers: list[str], mark: str, body: str) -> bool:
     token = "-".join((head, *modifiers, body))
-    if len(token) < MIN_TOKEN_LENGTH or _IDENTIFIER.search(token) or _DIGESTS.match(token):
+    if len(token) < MIN_TOKEN_LENGTH or _DIGESTS.match(token):
         return False
+    if (rest := _IDENTIFIER.sub("", token)) != token:
+        return classify(trim(rest)) is Shape.RANDOM
     if _DIGESTS.match(body) and mark != "_" and MODIFIERS.isdisjoint(modifiers):
         return len(head) <= MAX_HEX_PREFIX_LENGTH and len(body) >= MIN_HEX_LENGTH
     return classify(body) is Shape.RANDOM
@@ -101,6 +108,15 @@ def _is_bare_token(value: str) -> bool:
     if any(map(str.isupper, unreadable)) and any(map(str.islower, unreadable)):
         return any(map(str.isdigit, unreadable))
     return len(chunks) == 1 and len(unreadable) >= MIN_HEX_LENGTH and sum(map(str.isdigit, unreadable)) >= 3
+
+
+def _is_encoded_text(value: str) -> bool:
+    """Tell whether a token begins with readable text in base64, as cursors and node ids do."""
+    try:
+        start = base64.b64decode(value[:ENCODED_START_LENGTH].translate(_URL_ALPHABET), validate=True)
+    except ValueError:
+        return False
+    return start.isascii() and start.decode().isprintable()
 
 
 def _names_a_thing(before: str, head: str) -> bool:

@@ -103,7 +103,7 @@ RULES: tuple[Rule, ...] = (
         r"(?i)bearer",
         _re(
             r"\bbearer(?:\s{1,3}(?:token|key|value|credentials?|is|was)){0,3}(?:\s{0,3}[:=]\s{0,3}|\s{1,3})"
-            rf"{_OPEN}(?P<value>{_TOKEN}{{6,}})(?!{_TOKEN}|[\[(])"
+            rf"{_OPEN}(?![a-z_.]+/[a-z_.]+/)(?P<value>{_TOKEN}{{6,}})(?!{_TOKEN}|[\[(])"
         ),
         Shape.COMPOUND,
         min_length=6,
@@ -245,8 +245,10 @@ RULES: tuple[Rule, ...] = (
         "credential_pair",
         r"(?i)cred(?:ential)?s?\b|log(?:ged)?[ -]?in\b",
         _re(
-            r"\b(?:cred(?:ential)?s?|log(?:ged|s)?[ -]?in)(?:\s(?:are|were|is|was|with|as|using|for|of|by|the)){0,3}"
-            rf":?\s{_OPEN}[\w.@+-]{{2,40}}\s?[/:|]\s?{_VALUE % 5}"
+            r"(?<![\w.-])(?:cred(?:ential)?s?|log(?:ged|s)?[ -]?in)"
+            rf"(?:\s(?:are|were|is|was|with|as|using|for|of|by|the)){{0,3}}:?\s{_OPEN}[\w.@+-]{{2,40}}\s?[/:|]\s?"
+            + _VALUE
+            % 5
         ),
         Shape.IDENTIFIER,
         min_length=5,

@@ -4,8 +4,9 @@ import random
 import string
 from collections.abc import Iterator
 
-from tests.screening.agent_notes import ENDINGS, OBJECT_PREFIXES, SERVICES, THINGS, VERBS
+from tests.screening.agent_notes import ENDINGS
 from tests.screening.generators import fill, words
+from tests.screening.identifiers import OBJECT_PREFIXES, SERVICES, THINGS, VERBS
 
 BODIES = ("hex", "base36", "BASE36", "base62", "base62", "base62", "base64url", "base32")
 SEPARATORS = ("_", "_", "_", "-", "-", ".")
