@@ -61,7 +61,7 @@ _LOOK_ALIKES = {
 """ASCII letters and the Cyrillic, Greek, Armenian and Latin letters that are drawn like them."""
 
 _TO_ASCII = {ord(letter): ascii_ for ascii_, letters in _LOOK_ALIKES.items() for letter in letters}
-_JSON_ESCAPE = re.compile(r"\\u([0-9a-fA-F]{4})|\\+([\"'/])")
+_JSON_ESCAPE = re.compile(r"\\u([0-9a-fA-F]{4})|(?<!\\)\\+([\"'/])")
 
 
 def readings(text: str) -> Iterator[str]:
