@@ -22,6 +22,7 @@ from app.enrichment.rules import (
     VALUE_PATTERN,
     canonical_type,
 )
+from app.enrichment.sensitive import SensitiveTerms, find_mistakes, read_terms
 
 FILE = Path(__file__).resolve().parents[2] / "config" / "catalog.toml"
 
@@ -89,8 +90,7 @@ class BuiltIn:
     """What the catalog file holds."""
 
     catalog: Catalog
-    sensitive_words: frozenset[str]
-    sensitive_stems: tuple[str, ...]
+    sensitive: SensitiveTerms
 
 
 @cache
@@ -109,15 +109,12 @@ def read(content: dict[str, Any]) -> BuiltIn:
     version, sensitive = content.get("version"), content.get("sensitive", {})
     if not isinstance(version, str) or version == PRODUCT_VERSION:
         mistakes.append("version is missing")
-    for name in ("words", "stems"):
-        listed = sensitive.get(name)
-        if not isinstance(listed, list) or not listed or not all(str(word).isalpha() for word in listed):
-            mistakes.append(f"sensitive.{name} must be a list of words")
+    mistakes += find_mistakes(sensitive)
     if mistakes:
         raise BadCatalog(mistakes)
     made = [Entry(**{**entry, "allowed_values": tuple(entry["allowed_values"])}) for entry in entries]
     catalog = Catalog(str(version), tuple(sorted(made, key=lambda entry: entry.key)))
-    return BuiltIn(catalog, frozenset(sensitive["words"]), tuple(sensitive["stems"]))
+    return BuiltIn(catalog, read_terms(sensitive))
 
 
 def of_product(key: str, label: str, authored_type: str, values: Sequence[str], **rest: Any) -> Entry:

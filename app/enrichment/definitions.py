@@ -15,11 +15,12 @@ from app.core.wire.fields import exact
 from app.enrichment import catalog
 from app.enrichment.catalog import Catalog, Entry, built_in
 from app.enrichment.models import FieldDefinition
-from app.enrichment.rules import KEY_PATTERN, MAX_DEFINITIONS, RESERVED_NAMESPACE, is_sensitive
+from app.enrichment.rules import KEY_PATTERN, MAX_DEFINITIONS, RESERVED_NAMESPACE
 from app.enrichment.schemas import Definition
+from app.enrichment.sensitive import find_sensitive
 from app.products.key_cache import CallerEnvironment
 from app.products.models import Product
-from app.screening.service import refuse_private
+from app.screening.service import reject_private
 
 _KEY = re.compile(exact(KEY_PATTERN))
 
@@ -140,11 +141,12 @@ def _check(key: str, definition: Definition) -> None:
         ("/type", [definition.type]),
         ("/allowedValues", definition.allowed_values),
     ):
-        if is_sensitive(texts, built_in().sensitive_words, built_in().sensitive_stems):
-            problems.append(Problem(pointer, "sensitive_category", "This names something that must not be asked."))
+        if term := find_sensitive(texts, built_in().sensitive):
+            message = f'This names something that must not be asked: "{term}".'
+            problems.append(Problem(pointer, "sensitive_category", message))
     if problems:
         raise Unprocessable(problems=problems)
-    refuse_private([("/label", definition.label)])
+    reject_private([("/label", definition.label)])
 
 
 _PATTERN = {"pattern": KEY_PATTERN}

@@ -29,7 +29,7 @@ from app.interactions.rules import normalize_operation
 from app.interactions.service import Opportunity, note_opportunity
 from app.products.key_cache import CallerEnvironment
 from app.products.service import get_environment
-from app.screening.service import refuse_private
+from app.screening.service import reject_secrets
 
 
 class RequestChanged(Conflict):
@@ -66,7 +66,7 @@ def ask(environment: CallerEnvironment, key_id: str, asked: NewRequest) -> Reque
     _check(asked)
     asked = msgspec.structs.replace(asked, operation=normalize_operation(asked.operation))
     if asked.runtime_hint is not None:
-        refuse_private([("/runtimeHint", asked.runtime_hint)])
+        reject_secrets([("/runtimeHint", asked.runtime_hint)])
     key = current_pepper().derive(Purpose.CUSTOMER_REFERENCES, environment.product_id)
     references = digest_references(key, asked.account_ref, asked.user_ref, asked.anonymous_ref)
     call = _Call(environment, key_id, asked, references, _fingerprint(environment, asked))

@@ -1,7 +1,5 @@
 """What a question may be, how a request moves, and how a value reads."""
 
-import re
-from collections.abc import Iterable
 from datetime import datetime, timedelta
 from enum import StrEnum
 
@@ -52,17 +50,10 @@ MAX_DEFINITIONS = 64
 
 HANDLE_LIFETIME_S = 7200
 
-_WORDS = re.compile(r"[a-z]+")
-
 
 def canonical_type(authored: str) -> str:
     """Return the class that an answer submits for a category that a product made up."""
     return authored if authored in CANONICAL_TYPES else FALLBACK_TYPE
-
-
-def is_sensitive(texts: Iterable[str], words: frozenset[str], stems: tuple[str, ...]) -> bool:
-    """Tell whether one of these texts names something that must not be asked; a stem begins a word."""
-    return any(word in words or word.startswith(stems) for text in texts for word in _WORDS.findall(text.lower()))
 
 
 def state_after(state: State, decision: str) -> State:

@@ -12,7 +12,7 @@ from app.core.jobs import Job, notify
 from app.interactions.sql import promotion_outbox
 from app.outcomes.schemas import Outcome
 from app.products.key_cache import CallerEnvironment
-from app.screening.service import refuse_private
+from app.screening.service import reject_private
 from app.tokens.capability import Capability
 
 # One statement, for speed: the review and the outbox row that promotes its interaction, stored together or not at all.
@@ -66,7 +66,7 @@ class AcceptedOutcome:
 
 def record(environment: CallerEnvironment, capability: Capability, outcome: Outcome) -> AcceptedOutcome:
     """Store a review and notify the promotion of its interaction; the first review stays."""
-    refuse_private([("/note", outcome.note)])
+    reject_private([("/note", outcome.note)])
     consent.require_approval(environment, capability)
     review = StoredReview(uuid.uuid4(), capability.interaction_id, outcome.outcome, outcome.note, clock.now())
     if RECORD_REVIEW.first(environment_id=environment.id, **review._asdict()):

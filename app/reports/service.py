@@ -16,7 +16,7 @@ from app.core.jobs import Job, notify
 from app.interactions.sql import promotion_outbox
 from app.products.key_cache import CallerEnvironment
 from app.reports.schemas import SubmittedReport
-from app.screening.service import refuse_private
+from app.screening.service import reject_private
 from app.tokens.capability import Capability
 
 # The report, and the outbox row that promotes its interaction, are stored together or not at all.
@@ -75,7 +75,7 @@ class AcceptedReport:
 
 def record(environment: CallerEnvironment, capability: Capability, submitted: SubmittedReport) -> AcceptedReport:
     """Store a report and notify the promotion of its interaction; the first report stays."""
-    refuse_private(_texts(submitted))
+    reject_private(_texts(submitted))
     consent.require_approval(environment, capability)
     findings, workaround = msgspec.to_builtins(submitted.findings), msgspec.to_builtins(submitted.workaround)
     is_first = RECORD_REPORT.first(

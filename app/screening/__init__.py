@@ -1,1 +1,1 @@
-"""No text with a secret or personal data gets past here."""
+"""Screening of free text for secrets and personal data."""

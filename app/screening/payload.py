@@ -1,8 +1,8 @@
-"""Names that no body may use as a key, at any depth: what they announce must never be sent."""
+"""Keys that no body may have, at any depth: they name content that must never be sent."""
 
 from typing import Any
 
-from app.core.errors import MAX_PROBLEMS, BadRequest, Problem
+from app.core.errors import BadRequest, Problem
 
 FORBIDDEN_KEYS = frozenset(
     [
@@ -28,51 +28,55 @@ FORBIDDEN_KEYS = frozenset(
 
 FORBIDDEN_CONTENT = "forbidden_content"
 
-LONGEST_SHOWN = 40
+MAX_REPEATED_KEY_LENGTH = 40
 
 
 def _letters(key: str) -> str:
     return key.replace("-", "").replace("_", "").lower()
 
 
-# toolInput, TOOL-INPUT and tool_input read the same.
+# toolInput, TOOL-INPUT and tool_input are the same key.
 _FORBIDDEN = frozenset(map(_letters, FORBIDDEN_KEYS))
 
 
-Place = tuple[Any, str] | None
-"""Where a value is: its parent's place and its own name; the text is made only for what is found."""
+Location = tuple[Any, str] | None
+"""Where a value is: the location of its parent and its own key. Pointers are built only for forbidden keys."""
 
 
 def find_forbidden_keys(payload: Any) -> list[str]:
-    """Return the JSON pointers of the forbidden keys, as many as one answer names."""
-    found: list[str] = []
-    waiting: list[tuple[Place, Any]] = [(None, payload)] if isinstance(payload, (dict, list)) else []
-    while waiting and len(found) < MAX_PROBLEMS:
-        place, value = waiting.pop()
-        for key, inner in value.items() if isinstance(value, dict) else enumerate(value):
+    """Return the JSON pointers of the forbidden keys, at most as many as one error lists."""
+    pointers: list[str] = []
+    stack: list[tuple[Location, Any]] = [(None, payload)] if isinstance(payload, (dict, list)) else []
+    while stack and len(pointers) < MAX_PROBLEMS:
+        location, container = stack.pop()
+        for key, value in container.items() if isinstance(container, dict) else enumerate(container):
             if isinstance(key, str) and _letters(key) in _FORBIDDEN:
-                found.append(_pointer((place, key)))
-            elif isinstance(inner, (dict, list)):
-                waiting.append(((place, _shown(key)), inner))
-    return sorted(found[:MAX_PROBLEMS])
+                pointers.append(_pointer((location, key)))
+            elif isinstance(value, (dict, list)):
+                stack.append(((location, _repeatable(key)), value))
+    return sorted(pointers[:MAX_PROBLEMS])
 
 
-def _shown(key: str | int) -> str:
-    """Return a key as it may be repeated: a name that somebody made up may be anything, a secret too."""
-    return str(key) if isinstance(key, int) or (key.isidentifier() and len(key) < LONGEST_SHOWN) else ""
+def _repeatable(key: str | int) -> str:
+    """Return a key as an error may repeat it: empty unless it is an index or a short identifier.
+
+    Any other key may be anything, a secret included.
+    """
+    is_repeatable = isinstance(key, int) or (key.isidentifier() and len(key) < MAX_REPEATED_KEY_LENGTH)
+    return str(key) if is_repeatable else ""
 
 
-def _pointer(place: Place) -> str:
+def _pointer(location: Location) -> str:
     parts = []
-    while place is not None:
-        place, name = place
-        if name:
-            parts.append(name)
-    return "".join(f"/{name}" for name in reversed(parts))
+    while location is not None:
+        location, key = location
+        if key:
+            parts.append(key)
+    return "".join(f"/{key}" for key in reversed(parts))
 
 
 def refuse_forbidden_keys(payload: Any) -> None:
-    """Raise if a decoded body has a forbidden key."""
+    """Raise `BadRequest` if a decoded body has a forbidden key."""
     if pointers := find_forbidden_keys(payload):
         raise BadRequest(
             "The body has fields for content that must never be sent here, such as prompts or personal data.",

@@ -1,4 +1,4 @@
-"""Personal data in free text: candidates by pattern, confirmed by the libraries that know the formats."""
+"""Personal data in free text: candidates by pattern, checked by the libraries that implement the formats."""
 
 import re
 from collections.abc import Callable
@@ -38,7 +38,7 @@ _PHONE_WORD = re.compile(
     re.I,
 )
 _FORMATTED = re.compile(r"(?:1[ .-])?(?:\([2-9]\d\d\)[ .-]?[2-9]\d\d[ .-]|[2-9]\d\d([.-])[2-9]\d\d\1)\d{4}\Z")
-_LOOKS_LIKE_TIME = re.compile(r"\d{4}-\d{2}-\d{2}|\d{1,3}(?:\.\d{1,3}){3}\Z")
+_DATE_OR_ADDRESS = re.compile(r"\d{4}-\d{2}-\d{2}|\d{1,3}(?:\.\d{1,3}){3}\Z")
 
 
 def _is_email(text: str, match: re.Match[str]) -> bool:
@@ -72,7 +72,7 @@ def _is_phone(text: str, match: re.Match[str]) -> bool:
     number = match[0].strip(" .-")
     if ")" not in number:
         number = number.lstrip("(")
-    if _LOOKS_LIKE_TIME.match(number):
+    if _DATE_OR_ADDRESS.match(number):
         return False
     if number.startswith("+"):
         return _is_possible(number)
@@ -89,23 +89,23 @@ def _is_possible(number: str) -> bool:
         return False
 
 
-class Finder(NamedTuple):
-    """One kind of personal data: a trigger for the gate, a pattern for candidates, and what confirms one."""
+class Detector(NamedTuple):
+    """One kind of personal data: a trigger for the gate, a pattern for candidates, and a check of one candidate."""
 
     id: str
     trigger: str
     pattern: re.Pattern[str]
-    confirms: Callable[[str, re.Match[str]], bool]
+    is_valid: Callable[[str, re.Match[str]], bool]
 
-    def finds(self, text: str) -> bool:
+    def matches(self, text: str) -> bool:
         """Tell whether a text has this kind of data."""
-        return any(self.confirms(text, match) for match in self.pattern.finditer(text))
+        return any(self.is_valid(text, match) for match in self.pattern.finditer(text))
 
 
-FINDERS: tuple[Finder, ...] = (
-    Finder("email", r"@", _EMAIL, _is_email),
-    Finder("iban", r"(?i)[A-Z]{2}\d{2}[ -]?[A-Z0-9]{4}", _IBAN, _is_iban),
-    Finder("card", r"\d{4}[ .-]?\d{4}", _CARD, _is_card),
-    Finder("ssn", r"(?i)\d{3}-\d{2}-\d{4}|(?:ssn|security number) \d", _SSN, _is_social_security_number),
-    Finder("phone", r"\d[\d ().-]{5}", _PHONE, _is_phone),
+DETECTORS: tuple[Detector, ...] = (
+    Detector("email", r"@", _EMAIL, _is_email),
+    Detector("iban", r"(?i)[A-Z]{2}\d{2}[ -]?[A-Z0-9]{4}", _IBAN, _is_iban),
+    Detector("card", r"\d{4}[ .-]?\d{4}", _CARD, _is_card),
+    Detector("ssn", r"(?i)\d{3}-\d{2}-\d{4}|(?:ssn|security number) \d", _SSN, _is_social_security_number),
+    Detector("phone", r"\d[\d ().-]{5}", _PHONE, _is_phone),
 )

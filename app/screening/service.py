@@ -1,71 +1,83 @@
-"""The screening room: no text with a secret or somebody's personal data gets past it.
+"""Reject texts with secrets or personal data.
 
-It fails closed: whatever goes wrong inside is a 503, never an accepted text. Nothing that was screened is logged.
+It fails closed: an error during the scan is a 503, never an accepted text. A scanned text is never logged.
 """
 
 import logging
 import secrets
 import string
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from app.core.errors import BadRequest, Problem, Unavailable
-from app.screening.detector import PERSONAL, SECRET, Finding, find_private
+from app.screening.scanner import PERSONAL, SECRET, Finding, find_private, find_secret
 
 logger = logging.getLogger(__name__)
 
-refusals: Counter[str] = Counter()
-"""How often each rule refused a text in this process."""
+rejections: Counter[str] = Counter()
+"""How often each rule rejected a text in this process."""
 
-_SENTENCES = {
+_MESSAGES = {
     SECRET: "The text looks as if it holds a secret; please describe what happened without it.",
     PERSONAL: "The text looks as if it holds personal data; please describe what happened without it.",
 }
 
 
 class ScreeningFailed(Unavailable):
-    """The text could not be judged."""
+    """The text could not be scanned."""
 
     code = "screening_failed"
 
 
-class ScreeningBroken(RuntimeError):
-    """The screening room does not find what it must find; the service must not start."""
+class SelfCheckFailed(RuntimeError):
+    """The rules miss a canary or reject an ordinary note; the service must not start."""
 
 
-def refuse_private(texts: Iterable[tuple[str, str]]) -> None:
-    """Raise unless these texts, given with their JSON pointers, may be kept; each is judged, and all of them joined."""
-    pairs = list(texts)
-    found = [(pointer, _judge(text)) for pointer, text in pairs]
-    if len(pairs) > 1 and not any(finding for _, finding in found):
-        # What is cut in two to pass a rule is whole again in front of the reader.
-        found = [("", _judge(" ".join(text for _, text in pairs))), ("", _judge("".join(text for _, text in pairs)))]
+def reject_private(texts: Iterable[tuple[str, str]]) -> None:
+    """Raise `BadRequest` if a text holds a secret or personal data.
+
+    Texts come with their JSON pointers. Each is scanned by itself, then all of them joined.
+    """
+    _reject(list(texts), find_private)
+
+
+def reject_secrets(texts: Iterable[tuple[str, str]]) -> None:
+    """Raise `BadRequest` if a text holds a secret; contact addresses and other personal data pass."""
+    _reject(list(texts), find_secret)
+
+
+def _reject(texts: list[tuple[str, str]], find: Callable[[str], Finding | None]) -> None:
+    findings = [(pointer, _scan(text, find)) for pointer, text in texts]
+    if len(texts) > 1 and not any(finding for _, finding in findings):
+        # A secret that was split between two texts is complete again for whoever reads both.
+        joined = [separator.join(text for _, text in texts) for separator in (" ", "")]
+        findings = [("", _scan(text, find)) for text in joined]
     problems = [
-        Problem(pointer, finding.code, _SENTENCES[finding.code], {"rule": finding.rule})
-        for pointer, finding in found
+        Problem(pointer, finding.code, _MESSAGES[finding.code], {"rule": finding.rule})
+        for pointer, finding in findings
         if finding
     ]
     if problems:
-        refusals.update(str(problem.limits["rule"]) for problem in problems)
+        rejections.update(str(problem.limits["rule"]) for problem in problems)
         raise BadRequest(problems[0].message, code=problems[0].code, problems=problems)
 
 
-def _judge(text: str) -> Finding | None:
+def _scan(text: str, find: Callable[[str], Finding | None]) -> Finding | None:
     try:
-        return find_private(text)
-    except Exception as error:  # a rule that breaks must not let its text through
-        logger.error("screening broke", extra={"error": type(error).__name__})
+        return find(text)
+    except Exception as error:  # whatever fails in a rule must not let its text through
+        logger.error("screening failed", extra={"error": type(error).__name__})
         raise ScreeningFailed from None
 
 
 def check_itself() -> None:
-    """Prove with freshly made canaries that the rules are alive, or raise `ScreeningBroken`."""
+    """Check the rules against generated canaries; raise `SelfCheckFailed` if one is missed."""
     for sentence, rule in _canaries():
         finding = find_private(sentence)
         if finding is None or finding.rule != rule:
-            raise ScreeningBroken(f"screening does not find its canary for {rule}")
+            raise SelfCheckFailed(f"screening does not find its canary for {rule}")
     if find_private("The page token expired twice, so the password reset needed one more try.") is not None:
-        raise ScreeningBroken("screening refuses an ordinary note")
+        raise SelfCheckFailed("screening rejects an ordinary note")
 
 
 def _canaries() -> Iterable[tuple[str, str]]:

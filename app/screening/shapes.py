@@ -1,4 +1,4 @@
-"""How much a candidate looks like a secret rather than like something a person reads."""
+"""Shape classes: how much a candidate looks like a secret rather than like words that a person reads."""
 
 import re
 from enum import IntEnum
@@ -15,19 +15,31 @@ from app.screening.vocabulary import (
 )
 
 
-class Looks(IntEnum):
-    """What a candidate looks like, from the harmless to the certain."""
+class Shape(IntEnum):
+    """The shape class of a candidate; a higher one is more likely a secret."""
 
-    NOTHING = 0
-    """A placeholder, a common word, a description."""
+    HARMLESS = 0
+    """A placeholder, a common word, a version, a date or an algorithm."""
     WORD = 1
-    JOINED = 2
+    COMPOUND = 2
     """Words with hyphens, underscores or dots between them."""
-    NAME = 3
-    """Words and numbers, as in an identifier; or a password that a person chose."""
+    IDENTIFIER = 3
+    """Words and digits, as in an identifier or in a password that a person chose."""
     MIXED = 4
+    """A part that cannot be read, or a symbol beside digits."""
     RANDOM = 5
+    """Long unreadable parts."""
 
+
+MIN_RANDOM_LENGTH = 12
+"""An unreadable chunk of this many characters is random by itself."""
+
+MIN_LETTERS_FOR_PAIRS = 10
+"""Below this many letters the share of rare pairs says too little."""
+
+MIN_RARE_SHARE = 0.25
+MIN_RARE_SHARE_LOWER = 0.35
+"""Joined lowercase words have rare pairs where they meet."""
 
 _CHUNK = re.compile(r"[^\W_]+")
 _CAMEL_PART = re.compile(r"[A-Z]{2,}(?![a-z])|[A-Z]?[a-z]+|[A-Z]|[^\W\d_A-Za-z]+")
@@ -36,8 +48,36 @@ _URL = re.compile(r"[a-z][a-z0-9+.-]*://", re.I)
 _SYMBOL = re.compile(r"[!@#$%^&*?+=~|\\]")
 _ENDING = ".,;:!?)]}>\"'`*”’»"
 
-_LONG = 12
-"""A chunk of this many characters that nobody can read is random by itself."""
+# Half of all pairs of letters make up less than 5 % of the pairs in English technical prose.
+_RARE_SECOND_LETTERS = {
+    "a": "hjoqz",
+    "b": "fghkmnpqtvwxz",
+    "c": "gjnqvwxz",
+    "d": "ghjknpqtvwxyz",
+    "e": "hjz",
+    "f": "bghjkmnpqvwxyz",
+    "g": "bcdfjkpqvwxyz",
+    "h": "bcdfghjklmnpqvwxyz",
+    "i": "hijquwy",
+    "j": "bcdfghijklmnpqrstvwxyz",
+    "k": "bcdfghjklmpqrtuvwxyz",
+    "l": "bghjknqrwxz",
+    "m": "cfghjknqrtvwxyz",
+    "n": "bhjmqwxz",
+    "o": "hjqxyz",
+    "p": "bdfgjmnqvwxz",
+    "q": "abcdefghijkmnopqrstvwxyz",
+    "r": "hjqwxz",
+    "s": "bgjqvxz",
+    "t": "bgjkqvxz",
+    "u": "hjkoquvwxyz",
+    "v": "bcdfghjklmnpqrstuvwxyz",
+    "w": "bcdfgjklmpqtuvwxyz",
+    "x": "abdfghjklmnoqrsuvwxyz",
+    "y": "bcdfghijkoqruvwxyz",
+    "z": "bcdfghjklmnopqrstuvwxyz",
+}
+_RARE_PAIR = re.compile("|".join(f"{first}(?=[{seconds}])" for first, seconds in _RARE_SECOND_LETTERS.items()), re.I)
 
 
 def trim(value: str) -> str:
@@ -45,36 +85,36 @@ def trim(value: str) -> str:
     return value.partition("</")[0].rstrip(_ENDING)
 
 
-def look_at(value: str) -> Looks:
-    """Judge a trimmed candidate."""
+def classify(value: str) -> Shape:
+    """Return the shape class of a trimmed candidate."""
     low = value.lower()
-    if not value or low in PLAIN_WORDS or _is_stand_in(value) or SPECIFICATION.match(value) or _URL.match(value):
-        return Looks.NOTHING
+    if not value or low in PLAIN_WORDS or _is_placeholder(value) or SPECIFICATION.match(value) or _URL.match(value):
+        return Shape.HARMLESS
     chunks = _CHUNK.findall(value)
     if _is_random(chunks):
-        return Looks.RANDOM
+        return Shape.RANDOM
     if any(not _is_plain(chunk) for chunk in chunks) or (_SYMBOL.search(value) and any(map(str.isdigit, value))):
-        return Looks.MIXED
+        return Shape.MIXED
     if any(map(str.isdigit, value)):
-        return Looks.NAME
+        return Shape.IDENTIFIER
     if len(chunks) == 1:
-        return Looks.WORD
-    return Looks.NOTHING if WORD_PARTS.intersection(low.replace("_", "-").split("-")) else Looks.JOINED
+        return Shape.WORD
+    return Shape.HARMLESS if WORD_PARTS.intersection(low.replace("_", "-").split("-")) else Shape.COMPOUND
 
 
-def _is_stand_in(value: str) -> bool:
+def _is_placeholder(value: str) -> bool:
     if PLACEHOLDER.match(value) or CREDENTIAL_NAME.match(value):
         return True
-    # A few characters may be left to see beside the mask; a whole secret may not.
-    return MASKED.search(value) is not None and len(MASKED.sub("", value)) <= _LONG
+    # A mask may leave a few characters of a secret visible, but not all of it.
+    return MASKED.search(value) is not None and len(MASKED.sub("", value)) <= MIN_RANDOM_LENGTH
 
 
 def _is_random(chunks: list[str]) -> bool:
-    """Tell whether nobody could read these runs of letters and digits, in one long run or in several short ones."""
-    unreadable = [chunk for chunk in chunks if _is_unreadable(chunk)]
-    if any(len(chunk) >= _LONG for chunk in unreadable):
+    """Tell whether one long chunk or several short ones cannot be read."""
+    unreadable = [chunk for chunk in chunks if is_unreadable(chunk)]
+    if any(len(chunk) >= MIN_RANDOM_LENGTH for chunk in unreadable):
         return True
-    if len(unreadable) >= 3 and sum(map(len, unreadable)) >= _LONG:
+    if len(unreadable) >= 3 and sum(map(len, unreadable)) >= MIN_RANDOM_LENGTH:
         return True
     # ABCD1-2EFGH-IJ3KL-MNOPQ: groups of one length, as they are printed on licenses.
     mixed = [chunk for chunk in chunks if not chunk.isalpha() and not chunk.isdigit()]
@@ -82,19 +122,27 @@ def _is_random(chunks: list[str]) -> bool:
 
 
 def _is_plain(chunk: str) -> bool:
-    """Tell whether a run is a word, a number, or both as in `sha256`."""
-    return chunk.isdigit() or TECHNICAL.match(chunk) is not None or (chunk.isalpha() and not _is_unreadable(chunk))
+    """Tell whether a chunk is a word, a number, or both as in `sha256`."""
+    return chunk.isdigit() or TECHNICAL.match(chunk) is not None or (chunk.isalpha() and not is_unreadable(chunk))
 
 
-def _is_unreadable(chunk: str) -> bool:
-    """Tell whether letters and digits alternate, or capitals are strewn about, as they are in no word."""
+def is_unreadable(chunk: str) -> bool:
+    """Tell whether a chunk of letters and digits is no word: by its changes of kind, its capitals or its pairs."""
     if TECHNICAL.match(chunk) or len(chunk) < 4:
         return False
-    if chunk.islower() and 10 * sum(map(str.isdigit, chunk)) < len(chunk):
+    letters = "".join(_LETTERS.findall(chunk))
+    if len(letters) >= MIN_LETTERS_FOR_PAIRS and _has_rare_pairs(letters):
+        return True
+    if chunk.islower() and 10 * (len(chunk) - len(letters)) < len(chunk):
         return False
-    changes = sum(one.isdigit() != other.isdigit() for one, other in pairwise(chunk))
+    changes = sum(first.isdigit() != second.isdigit() for first, second in pairwise(chunk))
     if changes >= (3 if len(chunk) >= 8 else 2):
         return True
-    letters = "".join(_LETTERS.findall(chunk))
     parts = _CAMEL_PART.findall(chunk)
     return len(letters) >= 8 and len(parts) >= 4 and len(letters) < 3 * len(parts)
+
+
+def _has_rare_pairs(letters: str) -> bool:
+    """Tell whether many pairs of letters are rare; of random letters it is half of them."""
+    share = len(_RARE_PAIR.findall(letters)) / (len(letters) - 1)
+    return share >= (MIN_RARE_SHARE_LOWER if letters.islower() else MIN_RARE_SHARE)

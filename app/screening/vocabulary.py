@@ -1,4 +1,4 @@
-"""The words that the rules know: what names a credential, what names a mere thing, and what stands for a secret."""
+"""The words of the rules: names of credentials, names of other things, and placeholders."""
 
 import re
 
@@ -40,36 +40,70 @@ def _of_no_thing(noun: str) -> str:
     return noun + "".join(f"(?<!{body})" for body in _behind(_THINGS, noun))
 
 
-ANY_KEY = rf"(?:{_of_no_thing('key')}|{_of_no_thing('token')}|secret|credential)"
+KEY_OF_NO_THING = _of_no_thing("key")
+TOKEN_OF_NO_THING = _of_no_thing("token")
+ANY_KEY = rf"(?:{KEY_OF_NO_THING}|{TOKEN_OF_NO_THING}|secret|credential)"
 _QUALIFIED_KEY = f"key(?:{'|'.join(f'(?<={body})' for body in _behind(_QUALIFIERS, 'key'))})"
-KEY = rf"(?:{_QUALIFIED_KEY}|secret|credentials?|{_of_no_thing('token')})"
+KEY = rf"(?:{_QUALIFIED_KEY}|secret|credentials?|{TOKEN_OF_NO_THING})"
 PASSWORD = r"(?:pass[ _-]?(?:word|wd|phrase|code)|pass(?:(?==)|(?<=[_-]pass)(?![a-z]))|pwd|pw(?<![a-z]pw)(?![a-z]))"
 
 CREDENTIAL_NOUN = _re(rf"(?:{ANY_KEY}|password|passphrase)s?\b")
 """What makes a long random token nearby a secret."""
 
 OBJECTS = _words(
-    "account acct address ami artifact asset asst attachment backup batch billing branch bucket build bundle call "
-    "cart case ch channel chart chat chatcmpl checkout checksum chunk claim cluster cm comment commit config "
-    "contact container conv conversation correlation coupon cpn csv ctr ctx cursor cus cust customer data dataset "
-    "delivery deploy deployment dev device di digest dir dlv doc docs document dp dpl draft ds email embedding "
-    "endpoint entry env episode error etag event evt exec execution exp export file fingerprint fl flow folder form "
-    "ft func function gen git group hash head hook host id idempotency ids il image img import in index inst "
-    "instance int interaction inv invoice issue item job label layer lead lesson li line link list log main mandate "
-    "map md5 media meeting memory merge message meta method model module msg msgbatch namespace network node nonce "
-    "note notification obj object offset op operation opp ord order org output pack package page parcel part "
-    "partition party path pay payment payout pi pipeline pkg plan pm po pod post pr price process prod product "
-    "profile proj project promo ps query queue quote re receipt record ref reference refund region release rep "
-    "reply repo report req request res resource resp response result rev review revision rfnd row rs rule run s3 "
-    "scan schema screenshot search segment sess session seti sha sha1 sha256 sha384 sha512 sheet ship shipment shp "
-    "si site sku slot snap snapshot source space span stage staging step store stream sub subscription survey table "
-    "tag task team template tenant test thread ticket tmp toolu topic trace track tracking trajectory tran "
-    "transaction transfer trip trk tx txn txr upl upload user usr uuid ver version video view visit vol volume vs "
-    "warehouse web wf widget workflow workspace ws"
+    "acc account acct act actv ad addon address adj ads adset agent agt alarm album alert alrt ami ann app "
+    "appointment apt archive art article artifact asin asset assets asst att attachment auction aud audience audio "
+    "backend backup balance bank barcode base64 bat batch bid billing bin bk bkg bld blk blob block booking branch "
+    "browser bucket bug build bundle buyer cache call campaign campaigns canary card cards cart case cat cell cfg ch "
+    "channel chart chat chatcmpl check checkout checksum chg chk chunk chunks cid claim claims class cli click client "
+    "cluster cm cmd cmp cmt cohort col comment commit contact container contract conv conversation conversion corr "
+    "correlation coupon courier course cpn creative cron cronjob crt cs cst csv ctn ctr ctx cur cursor cus cust "
+    "customer customers dag dashboard database dataset deal deals dedup delivery dep dependabot deploy deployment dev "
+    "develop device di diff digest dir dispute disputes dlg dlv dns doc docker docs document domain download "
+    "downloads dp dpl dpt draft drawer drive driver drv ds dump ean eid email embedding eml emp endpoint ent entry "
+    "env episode error est etag eval event events evnt evt exec execution exp experiment export exports feat feature "
+    "fid field fil file filename finetune fingerprint firmware fixture fl flag fld flight flow folder frm frontend ft "
+    "func function gateway gauge gen gid git goal grade group grp gtin guest guid hash head hex hook host hostname "
+    "hotel hotfix hst iccid id idem idempotency ids il image images imei img import impression in incident index "
+    "ingredient inst instance int integrity interaction inv invitation invite invoice invoices ip ipv6 isbn issue "
+    "item itm java job jobs jrn kb kind ksuid lab label latest layer layers lbl ldg lead leads lesson lgr li lic "
+    "license line link linux list listing lnk load loc location lock log logs lot lst mac main mandate map master mbr "
+    "mch md5 media meeting mem member memory menu merchant merge message messages meta meter method metric mid "
+    "migration model module monitor msg msgbatch mtg name namespace nanoid nb network nft nightly node nodes nonce "
+    "note notebook notification ntf obj object objectid obs offer offset ofr oid op operation opp opt ord order "
+    "orders org pack package page pageview pallet panel parcel part partition party patch path patient pay payment "
+    "payout pays pcl pg pgm photo pi pid pipeline pixel pkg pkt plan playlist plc ply pm pmt po pod pods policy poll "
+    "pos post pr prc prd prediction prf price prj prm probe process prod product profile proj project promo property "
+    "provider proxy prt ps pst ptr pub pvc python qry qst que query queue quiz quote quotes rate rcp rcv re reader "
+    "reading rec receipt recipe record recording ref reference refs refund refunds region release renovate rep "
+    "replicaset reply repo report req request requests res reservation resource resp response restore return returns "
+    "rev review revision rfnd rid ride rma role room route row rpl rpt rq rsp rsv rtn rtr ruby rule run runner runs "
+    "rust s3 sbs scan sch schema screenshot sct search seat seg segment seller sensor serial server service ses sess "
+    "session sessions seti sha sha1 sha256 sha384 sha512 sheet shf shift ship shipment shipments shop shp shpt si sid "
+    "site sku slot slug smp snap snapshot snp song source space span spanid spans spc spec spreadsheet sri stage "
+    "staging statefulset statement static station step stk stm stop store stp str stream student sub submission "
+    "subscription suite survey surveys svc swap sync table tag task tbl team teams telemetry template tenant terminal "
+    "tgt thing thread thumbprint ticket tickets tid tier till title tkt tmp tmr toggle toolu topic tpl trace traceid "
+    "traceparent track tracking trajectory tran trans transaction transcript transfer tree trf trg trial trip trk trn "
+    "trx tsk twin tx txn txns txr txt typ type uid ulid unt upd upl upload uploads uri url urn usage user users usg "
+    "usr uuid vch vehicle vendor vendors ver version video view vin visit visitor vm vnd vol volume vote vs vw wallet "
+    "warehouse wbhk wbk wdg web webhook webhooks wf wfl wh whd whs widget wkf wkr wkt worker workflow workspace ws "
+    "wsp www zone"
 )
 """A random tail behind one of these, as in `ord_8f3k…` or `order 8f3k…`, is the name of a thing."""
 
-LAST_WORD = re.compile(r"([A-Za-z0-9]+)[\s:#=\"'`(\[]{0,4}\Z")
+MODIFIERS = _words("live test prod production dev staging sandbox api svc pat sk bot")
+"""What stands between a vendor's prefix and the random part, as in `abc_live_…`."""
+
+LAST_WORD = re.compile(r"([A-Za-z0-9]+)[\s:#=\"'`(\[{]{0,5}\Z")
+
+LINKED_THING = _re(
+    r"\b(?:ids?|identifier|uuid|guid|numbers?|cursors?|(?:e|next|page|resume|continuation)[ _-]?(?:tag|token)|hash|"
+    r"digest|checksum|commit|fingerprint|reference|trace|revision|address|serial|sku|branch|build|version|tag)"
+    r"[\"'`]?\s(?:is|was|were|are|of|being|like|called|named|equals|became)"
+    r"(?:\s(?:now|still|just|the|value))?\s[\"'`(\[{]{0,3}\Z"
+)
+"""A thing and the words that link it to its name: `id was`, `checksum of the`."""
 
 PLACEHOLDER = re.compile(
     r"[<\[{(]+\D*\Z|\$\{|\$\(|\$[A-Z_]+\Z|\{\{|%[sd(]|(?:process\.env|os\.environ|env|secrets|config|settings|vars)[.\[(]|"

@@ -10,7 +10,7 @@ from app.core.errors import BadRequest, Problem
 from app.core.jobs import Job, notify
 from app.interactions.rules import normalize_operation
 from app.products.key_cache import CallerEnvironment
-from app.screening.service import refuse_private
+from app.screening.service import reject_secrets
 from app.telemetry.schemas import TelemetryBatch, TelemetryEvent
 
 _encoder = msgspec.json.Encoder()
@@ -59,16 +59,16 @@ def _normalize_operations(events: list[TelemetryEvent]) -> list[TelemetryEvent]:
 
 
 def _screen_hints(events: list[TelemetryEvent]) -> None:
-    """Raise with every hint that may not be kept; each text is judged once, however many events have it."""
+    """Raise `BadRequest` with every hint that holds a secret; a hint that several events share is scanned once."""
     pointers: dict[str, list[str]] = {}
     for index, event in enumerate(events):
         if event.runtime_hint is not None:
             pointers.setdefault(event.runtime_hint, []).append(f"/events/{index}/runtimeHint")
     problems: list[Problem] = []
-    for hint, places in pointers.items():
+    for hint, hint_pointers in pointers.items():
         try:
-            refuse_private([(places[0], hint)])
-        except BadRequest as refusal:
-            problems += [replace(refusal.problems[0], pointer=place) for place in places]
+            reject_secrets([(hint_pointers[0], hint)])
+        except BadRequest as error:
+            problems += [replace(error.problems[0], pointer=pointer) for pointer in hint_pointers]
     if problems:
         raise BadRequest(problems[0].message, code=problems[0].code, problems=problems)

@@ -30,7 +30,7 @@ INSTANTS = [
 ]
 texts = st.one_of(
     st.text(max_size=20),
-    st.text("ab 1_:.-\t\n\x00é", max_size=12),
+    st.text("ab 1_:.-\t\n\x00é\x1c\u200b\u3164\u2003", max_size=12),
     st.sampled_from([*INSTANTS, UUID, UUID.upper().replace("-", ""), "2026-01-31 12:00:00Z", "2026-W05-6T12:00:00Z"]),
     st.sampled_from(["It worked as documented.", "It  worked as\u00a0documented. ", "203.0.113.7", "2001:db8::1"]),
 )
@@ -111,6 +111,39 @@ def test_one_changed_value_is_judged_alike(decoder: BodyDecoder, data: st.DataOb
     fast = decoder._decode_fast(json.dumps(changed).encode())
     if fast is not None:
         assert msgspec.to_builtins(fast) == msgspec.to_builtins(decoder.schema.accept(changed))
+
+
+def accept_note(note: str) -> str:
+    """Return a note as the decoder accepts it, on whichever way."""
+    body = json.dumps({"outcome": "success", "note": note}).encode()
+    return str(BodyDecoder(OutcomeSchema()).decode(body, lambda _: None).note)
+
+
+INVISIBLE = ("\u200b", "\u200d", "\u2060", "\ufeff", "\u00ad", "\u202e", "\u115f", "\u3164", "\u2800", "\U000e0041")
+
+
+@pytest.mark.parametrize("character", [*INVISIBLE, " ", "\u00a0", "\u3000", "\u0301"])
+def test_a_text_without_a_visible_character_is_refused(character: str) -> None:
+    with pytest.raises(Unprocessable):
+        accept_note(character * 12)
+
+
+@pytest.mark.parametrize("note", ["Всё работает.", "検索は成功しました。", "👍" * 8, "¡¿" * 4, "e\u0301" * 8])
+def test_a_visible_text_of_any_script_is_accepted(note: str) -> None:
+    assert accept_note(note) == note
+
+
+@pytest.mark.parametrize("character", ["\x1c", "\x1d", "\x1e", "\x1f", "\x00", "\x7f"])
+def test_a_control_character_is_no_white_space(character: str) -> None:
+    for note in (f"It worked{character}as documented.", f"{character}It worked as documented.{character}"):
+        with pytest.raises(Unprocessable):
+            accept_note(note)
+
+
+@pytest.mark.parametrize("character", ["\t", "\n", "\v", "\f", "\r", "\u0085", "\u00a0", "\u2028", "\u205f", "\u3000"])
+def test_unicode_white_space_becomes_one_space(character: str) -> None:
+    note = f"{character}It{character * 3}worked as documented.{character}"
+    assert accept_note(note) == "It worked as documented."
 
 
 @pytest.mark.parametrize(

@@ -79,6 +79,13 @@ def test_asking_notes_the_interaction_and_mcp_confirms_it_at_once(talk: Talk, su
     assert (row["classification"], row["confirmed_by"]) == (("confirmed", "mcp") if is_mcp else ("unclassified", None))
 
 
+def test_the_contact_address_of_the_calling_software_is_stored_as_given(talk: Talk) -> None:
+    hint = "ClaudeBot/1.0; +claudebot@anthropic.com"
+    row = interaction(talk.company, talk.ask(runtimeHint=hint).json["interactionId"])
+    assert row
+    assert row["runtime_hint"] == hint
+
+
 def test_telemetry_and_a_request_complete_each_other(talk: Talk) -> None:
     talk.ask(interactionId=INTERACTION, operation="/hotels")
     send_events(talk.client, talk.company, event(INTERACTION, operation="/other", statusCode=204))

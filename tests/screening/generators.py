@@ -24,6 +24,11 @@ WORDS = ("Summer", "Dragon", "sunshine", "monkey", "Winter", "coffee", "Falcon",
 _SLOT = re.compile(r"\{(\w+):(\d+)\}")
 
 
+def words(text: str) -> tuple[str, ...]:
+    """Return the words of a text."""
+    return tuple(text.split())
+
+
 def fill(template: str, rng: random.Random) -> str:
     """Replace the slots of a format."""
 
@@ -160,74 +165,8 @@ def _url_safe(sentence: str, secret: str) -> str:
     return secret.replace("@", "%40") if "://" in sentence else secret
 
 
-# Prefix, separator, random tail: what nobody has listed yet looks like this.
-VENDOR_FORMATS = (
-    "qz_{base36:32}",
-    "qz_{base62:32}",
-    "qzx-{base62:36}",
-    "zk_{hex:40}",
-    "zkt_{hex:32}",
-    "zkt_{hex:64}",
-    "qx.{base62:22}.{base62:43}",
-    "qx.{base64url:24}.{base64url:32}",
-    "vlt.{base36:30}",
-    "ky1_{base62:40}",
-    "ky1-{base36:28}",
-    "wqp_v1_{base62:30}",
-    "wqp_us_{base62:38}",
-    "wqp_{base64url:43}",
-    "zzk-{BASE36:32}",
-    "ZK_{base62:24}",
-    "ZKT-{base36:40}",
-    "nqz_{base32:32}",
-    "vrq_{base62:12}_{base62:22}",
-    "vrq_{digits:10}_{base62:24}",
-    "vrq-{digits:12}-{digits:12}-{base36:24}",
-    "tkq_{base36:10}.{base36:30}",
-    "blq_{base62:27}",
-    "xqa-{base64url:48}",
-    "xqa-1-{base62:32}",
-    "plq_live_{base62:24}",
-    "plq_test_{base36:24}",
-    "plq-prod-{base62:30}",
-    "fqs_pat_{base62:22}",
-    "fqs_sk_{base36:32}",
-    "gqk_sec_{base62:26}",
-    "rvb{digits:2}_{base62:30}",
-    "rvb_{base62:20}_{hex:8}",
-    "dqv1.{base64url:40}",
-    "mqt_{BASE36:26}",
-    "hqa_{base62:60}",
-    "jqlv-{hex:8}{base62:24}",
-    "sqy-{base36:8}-{base36:8}-{base36:16}",
-    "lqw_{base62:21}",
-    "{BASE36:4}-{BASE36:4}-{BASE36:4}-{BASE36:4}-{BASE36:4}",
-)
-VENDOR_SENTENCES = (
-    "The call with {secret} failed.",
-    "It answered with {secret} twice.",
-    "The tool printed {secret} at the end of its run.",
-    "{secret} did not work here.",
-    'It returned {"value": "{secret}"} to me.',
-    "Using `{secret}` gave a 403.",
-    "The first attempt ({secret}) was refused.",
-    "The example shows {secret} in its third step, which is odd.",
-    "The key {secret} was rejected.",
-    "The token from the wizard, {secret}, did not work.",
-    "A new credential was made: {secret}.",
-    "Then {secret} was taken as the API key.",
-)
-
-
-def vendor_tokens(rng: random.Random) -> Iterator[tuple[str, str]]:
-    """Yield each format that no rule names, in each sentence."""
-    for shape in VENDOR_FORMATS:
-        for sentence in VENDOR_SENTENCES:
-            yield shape, sentence.replace("{secret}", fill(shape, rng))
-
-
 RULE_EXAMPLES = {
-    "own_key": "The call used af_live_0{hex:12} and failed.",
+    "own_key": "The call used af_live_4f7a-{word}-{word} and failed.",
     "private_key": "It printed -----BEGIN EC PRIVATE KEY----- by mistake.",
     "jwt": "It was eyJ{base62:20}.eyJ{base62:30} in the end.",
     "url_password": "It connected to amqp://ops:{word}@host.dev/x.",
@@ -246,9 +185,15 @@ RULE_EXAMPLES = {
     "one_time_code": "The PIN was {digits:4} in this case.",
     "password_beside": "The password {word}{digits:3}! was refused.",
     "key_beside": "The key {hex:40} was refused.",
-    "named_after": "It typed {word}{digits:3}! as the password.",
+    "named_after": "{word}{digits:3}! is the password of it.",
+    "used_as_password": "It went on using ops{digits:2} as the password.",
+    "command_login": "It ran curl -s -u ops:{word} on the host.",
+    "command_password": "It ran mysql -uroot -p{word} shop twice.",
+    "login_pair": "It says user: ops, pass: {word} in the third line.",
+    "credential_pair": "The page shows credentials ops/{word}{digits:2} in plain text.",
     "prefixed_secret": "It printed sk-{hex:8}f7a9c3{hex:6} twice.",
-    "vendor_token": "It printed qzx_{base62:30} twice.",
-    "near_credential": "It printed {base62:30}, an expired token.",
+    "vendor_token": "It printed qzx_{base36:20} twice.",
+    "random_token": "It printed {base62:36} twice.",
+    "near_credential": "It printed {base62:22}, an expired token.",
 }
 """For each rule a text that it alone finds."""

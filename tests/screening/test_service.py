@@ -1,4 +1,4 @@
-"""Refusing a text, counting it, and failing closed."""
+"""Rejecting a text, counting it, and failing closed."""
 
 import logging
 import random
@@ -8,31 +8,38 @@ from collections.abc import Iterator
 import pytest
 
 from app.core.errors import BadRequest, Unavailable
-from app.screening import detector, service
-from app.screening.detector import Finding
-from app.screening.service import ScreeningBroken, ScreeningFailed, check_itself, refusals, refuse_private
+from app.screening import scanner, service
+from app.screening.scanner import Finding
+from app.screening.service import (
+    ScreeningFailed,
+    SelfCheckFailed,
+    check_itself,
+    reject_private,
+    reject_secrets,
+    rejections,
+)
 from tests.screening.generators import fill
 
 NOTE = "The order was found on the second try."
-SECRET = fill("{base62:40}", random.Random(1))
+SECRET = fill("{base62:24}", random.Random(1))
 MAIL = fill("jane.{base36:6}@corp-mail.com", random.Random(1))
 NEVER = re.compile(r"(?!)")
 
 
 @pytest.fixture(autouse=True)
-def no_refusals() -> Iterator[None]:
-    refusals.clear()
+def no_rejections() -> Iterator[None]:
+    rejections.clear()
     yield
-    refusals.clear()
+    rejections.clear()
 
 
-def refuse(*texts: str) -> BadRequest:
-    with pytest.raises(BadRequest) as refusal:
-        refuse_private([(f"/{index}", text) for index, text in enumerate(texts)])
-    return refusal.value
+def rejection(*texts: str) -> BadRequest:
+    with pytest.raises(BadRequest) as error:
+        reject_private([(f"/{index}", text) for index, text in enumerate(texts)])
+    return error.value
 
 
-def break_finding(monkeypatch: pytest.MonkeyPatch) -> None:
+def break_scan(monkeypatch: pytest.MonkeyPatch) -> None:
     def explode(_text: str) -> None:
         raise ValueError(SECRET)
 
@@ -40,16 +47,16 @@ def break_finding(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_ordinary_texts_pass() -> None:
-    refuse_private([("/summary", NOTE), ("/findings/0/detail", "The total was missing.")])
-    assert not refusals
+    reject_private([("/summary", NOTE), ("/findings/0/detail", "The total was missing.")])
+    assert not rejections
 
 
 def test_no_text_at_all_passes() -> None:
-    refuse_private([])
+    reject_private([])
 
 
-def test_a_refusal_names_the_code_the_rule_and_the_place() -> None:
-    errors = refuse(NOTE, f"The password is {SECRET}.", f"It was sent to {MAIL}.").as_dict("request")["errors"]
+def test_a_rejection_names_the_code_the_rule_and_the_place() -> None:
+    errors = rejection(NOTE, f"The password is {SECRET}.", f"It was sent to {MAIL}.").as_dict("request")["errors"]
     assert [(error["pointer"], error["code"], error["rule"]) for error in errors] == [
         ("/1", "secret_detected", "password_said"),
         ("/2", "personal_data_detected", "email"),
@@ -57,15 +64,15 @@ def test_a_refusal_names_the_code_the_rule_and_the_place() -> None:
 
 
 def test_an_answer_never_has_the_text() -> None:
-    answer = str(refuse(f"The password is {SECRET}.", f"It was sent to {MAIL}.").as_dict("request"))
+    answer = str(rejection(f"The password is {SECRET}.", f"It was sent to {MAIL}.").as_dict("request"))
     assert SECRET not in answer
     assert MAIL not in answer
 
 
-def test_refusals_are_counted_for_each_rule() -> None:
-    refuse(f"The password is {SECRET}.", f"It was sent to {MAIL}.")
-    refuse(f"It was sent to {MAIL}.")
-    assert refusals == {"password_said": 1, "email": 2}
+def test_rejections_are_counted_for_each_rule() -> None:
+    rejection(f"The password is {SECRET}.", f"It was sent to {MAIL}.")
+    rejection(f"It was sent to {MAIL}.")
+    assert rejections == {"password_said": 1, "email": 2}
 
 
 @pytest.mark.parametrize(
@@ -80,15 +87,43 @@ def test_refusals_are_counted_for_each_rule() -> None:
 )
 def test_a_text_that_is_cut_in_two_is_found(halves: tuple[str, str]) -> None:
     for half in halves:
-        refuse_private([("/summary", half)])
-    errors = refuse(*halves).as_dict("request")["errors"]
+        reject_private([("/summary", half)])
+    errors = rejection(*halves).as_dict("request")["errors"]
     assert {error["pointer"] for error in errors} == {""}
 
 
+@pytest.mark.parametrize("result", [None, [], [0]])
+def test_a_gate_that_fails_is_an_unavailable_service(monkeypatch: pytest.MonkeyPatch, result: list[int] | None) -> None:
+    class FailingGate:
+        def Match(self, _text: str) -> list[int] | None:
+            return result
+
+    monkeypatch.setattr(scanner, "_GATE", FailingGate())
+    for reject in (reject_private, reject_secrets):
+        with pytest.raises(ScreeningFailed):
+            reject([("/note", NOTE)])
+
+
+@pytest.mark.parametrize(
+    "hint",
+    ["ClaudeBot/1.0; +claudebot@anthropic.com", "Bot/2 (+https://bot.dev/about; bot@bot.dev)", "Bot +1 415 555 2671"],
+)
+def test_contact_data_passes_where_only_secrets_are_rejected(hint: str) -> None:
+    reject_secrets([("/runtimeHint", hint)])
+    with pytest.raises(BadRequest):
+        reject_private([("/note", f"It says {MAIL}: {hint}")])
+
+
+def test_a_secret_is_rejected_where_only_secrets_are() -> None:
+    with pytest.raises(BadRequest) as error:
+        reject_secrets([("/runtimeHint", f"Agent/1.0 token={SECRET} {MAIL}")])
+    assert [problem.code for problem in error.value.problems] == ["secret_detected"]
+
+
 def test_a_broken_rule_is_an_unavailable_service_and_no_accepted_text(monkeypatch: pytest.MonkeyPatch) -> None:
-    break_finding(monkeypatch)
+    break_scan(monkeypatch)
     with pytest.raises(ScreeningFailed) as failure:
-        refuse_private([("/note", NOTE)])
+        reject_private([("/note", NOTE)])
     assert isinstance(failure.value, Unavailable)
     assert (failure.value.status, failure.value.slug) == (503, "screening_failed")
 
@@ -96,48 +131,38 @@ def test_a_broken_rule_is_an_unavailable_service_and_no_accepted_text(monkeypatc
 def test_a_broken_rule_tells_nothing_of_the_text(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    break_finding(monkeypatch)
+    break_scan(monkeypatch)
     with caplog.at_level(logging.DEBUG), pytest.raises(ScreeningFailed) as failure:
-        refuse_private([("/note", SECRET)])
+        reject_private([("/note", SECRET)])
     assert failure.value.__cause__ is None
     assert SECRET not in str(failure.value) + str([vars(record) for record in caplog.records])
     assert [vars(record)["error"] for record in caplog.records] == ["ValueError"]
 
 
-def test_a_refused_text_is_not_logged(caplog: pytest.LogCaptureFixture) -> None:
+def test_a_rejected_text_is_not_logged(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.DEBUG):
-        refuse(f"The password is {SECRET}.")
+        rejection(f"The password is {SECRET}.")
     assert caplog.records == []
 
 
 def test_the_check_passes() -> None:
     check_itself()
-    assert not refusals
+    assert not rejections
 
 
 @pytest.mark.parametrize("rule", [rule for _, rule in service._canaries()])
 def test_the_check_fails_when_a_rule_finds_nothing_any_more(monkeypatch: pytest.MonkeyPatch, rule: str) -> None:
     def find(text: str) -> Finding | None:
-        finding = detector.find_private(text)
+        finding = scanner.find_private(text)
         return None if finding and finding.rule == rule else finding
 
     monkeypatch.setattr(service, "find_private", find)
-    with pytest.raises(ScreeningBroken, match=rule):
+    with pytest.raises(SelfCheckFailed, match=rule):
         check_itself()
 
 
-def test_the_check_fails_when_the_gate_is_shut(monkeypatch: pytest.MonkeyPatch) -> None:
-    class Shut:
-        def Match(self, _text: str) -> list[int]:
-            return []
-
-    monkeypatch.setattr(detector, "_GATE", Shut())
-    with pytest.raises(ScreeningBroken):
-        check_itself()
-
-
-def test_the_check_fails_when_everything_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    find = detector.find_private
-    monkeypatch.setattr(service, "find_private", lambda text: find(text) or Finding(detector.SECRET, "everything"))
-    with pytest.raises(ScreeningBroken, match="ordinary note"):
+def test_the_check_fails_when_everything_is_rejected(monkeypatch: pytest.MonkeyPatch) -> None:
+    find = scanner.find_private
+    monkeypatch.setattr(service, "find_private", lambda text: find(text) or Finding(scanner.SECRET, "everything"))
+    with pytest.raises(SelfCheckFailed, match="ordinary note"):
         check_itself()

@@ -52,6 +52,16 @@ def test_a_batch_is_accepted_and_then_persisted(client: FlaskClient, company: Co
         assert seen is not None
 
 
+@pytest.mark.parametrize("hint", ["ClaudeBot/1.0; +claudebot@anthropic.com", "Bot/2 (+https://bot.dev; +14155552671)"])
+def test_the_contact_address_of_the_calling_software_is_stored_as_given(
+    client: FlaskClient, company: Company, hint: str
+) -> None:
+    full = event(runtimeHint=hint)
+    assert send_events(client, company, full).status_code == 202
+    persistence.persist_waiting()
+    assert stored(company, full["interactionId"])["runtime_hint"] == hint
+
+
 def test_one_bad_event_refuses_the_whole_batch_and_is_pointed_at(client: FlaskClient, company: Company) -> None:
     answer = send_events(client, company, event(), event(), event(), event(surface="carrier_pigeon"))
     assert answer.status_code == 422
@@ -85,6 +95,8 @@ BAD_EVENTS = [
     ({"sessionSource": "guess"}, 422, "enum"),
     ({"runtimeHint": "x" * 201}, 422, "length"),
     ({"runtimeHint": "Agent password=hunter2horse"}, 400, "secret_detected"),
+    ({"runtimeHint": "   "}, 422, "format"),
+    ({"runtimeHint": "\u200b"}, 422, "format"),
     ({"runtimeHintSource": "smoke"}, 422, "enum"),
     ({"confirmationMethod": "review"}, 422, "enum"),
     ({"outcome": "success"}, 400, "unknown_field"),

@@ -1,25 +1,22 @@
-"""What the detector finds, and what it lets pass."""
+"""What the scanner finds, and what it accepts."""
 
 import random
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from pathlib import Path
 from urllib.parse import quote
 
 import pytest
 
-from app.screening import detector
-from app.screening.detector import Finding, find_private, is_secret
+from app.screening import scanner
+from app.screening.candidates import is_secret
 from app.screening.rules import RULES
-from tests.screening.generators import RULE_EXAMPLES, fill, named_credentials, vendor_tokens
+from app.screening.scanner import Finding, find_private
+from tests.screening.generators import RULE_EXAMPLES, fill, named_credentials
 from tests.screening.listed import LISTED, listed
+from tests.screening.unseen_secrets import BARE_SENTENCES, unseen_secrets
 
 SEEDS = (1, 2, 3)
 NOTES = (Path(__file__).parent / "ordinary_notes.txt").read_text().splitlines()
-
-
-def recall(texts: Iterable[str]) -> float:
-    found = [find_private(text) is not None for text in texts]
-    return sum(found) / len(found)
 
 
 def rule_of(text: str) -> str | None:
@@ -28,21 +25,11 @@ def rule_of(text: str) -> str | None:
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_credentials_that_are_named_are_found(seed: int) -> None:
-    assert recall(text for _, text in named_credentials(random.Random(seed))) >= 0.9
-
-
-@pytest.mark.parametrize("seed", SEEDS)
 def test_every_naming_sentence_is_understood(seed: int) -> None:
-    found: dict[str, list[bool]] = {}
+    results: dict[str, list[bool]] = {}
     for sentence, text in named_credentials(random.Random(seed)):
-        found.setdefault(sentence, []).append(find_private(text) is not None)
-    assert [sentence for sentence, hits in found.items() if sum(hits) < 0.7 * len(hits)] == []
-
-
-@pytest.mark.parametrize("seed", SEEDS)
-def test_vendor_tokens_that_nobody_listed_are_found(seed: int) -> None:
-    assert recall(text for _, text in vendor_tokens(random.Random(seed))) >= 0.7
+        results.setdefault(sentence, []).append(find_private(text) is not None)
+    assert [sentence for sentence, hits in results.items() if sum(hits) < 0.7 * len(hits)] == []
 
 
 @pytest.mark.parametrize("name", LISTED)
@@ -81,18 +68,18 @@ def test_a_rule_finds_its_example_and_no_other_rule_does(rule_id: str) -> None:
     text = fill(RULE_EXAMPLES[rule_id], random.Random(5))
     finders = [rule.id for rule in RULES if any(is_secret(rule, text, match) for match in rule.pattern.finditer(text))]
     assert finders == [rule_id]
-    assert find_private(text) == Finding(detector.SECRET, rule_id)
+    assert find_private(text) == Finding(scanner.SECRET, rule_id)
 
 
 def test_no_trigger_holds_back_a_text_that_its_rule_would_find() -> None:
     texts = [text for _, text in named_credentials(random.Random(6))]
-    texts += [text for _, text in vendor_tokens(random.Random(6))]
+    texts += unseen_secrets(random.Random(6), 400, BARE_SENTENCES)
     held_back = [
         (rule.id, text)
         for text in texts
         for index, rule in enumerate(RULES)
         if any(is_secret(rule, text, match) for match in rule.pattern.finditer(text))
-        and index not in detector._GATE.Match(text)
+        and index not in scanner._triggered(text)
     ]
     assert held_back == []
 
@@ -189,6 +176,47 @@ def test_what_the_contract_calls_a_secret_is_found() -> None:
     assert rule_of("It sent Bearer private-token with the call.") == "bearer"
 
 
+IDENTIFIERS = (
+    "{hex:8}-{hex:4}-4{hex:3}-a{hex:3}-{hex:12}",
+    "{hex:8}-{hex:4}-7{hex:3}-b{hex:3}-{hex:12}",
+    "{HEX:8}-{HEX:4}-4{HEX:3}-A{HEX:3}-{HEX:12}",
+    "00-{hex:32}-{hex:16}-01",
+    "v0.0.0-20260115103000-{hex:12}",
+    "sha256:{hex:64}",
+    "{hex:24}",
+    "ord_{base62:24}",
+    "evt-{base36:26}",
+    "app.{hex:20}.js",
+)
+
+
+@pytest.mark.parametrize("shape", IDENTIFIERS)
+@pytest.mark.parametrize(
+    "sentence", ["It returned {}.", "{} was not found.", "Item '{}' is gone.", '{{"id": "{}"}}', "({})", "`{}` failed"]
+)
+def test_an_identifier_is_no_secret(sentence: str, shape: str) -> None:
+    notes = [sentence.format(fill(shape, random.Random(number))) for number in range(60)]
+    assert [note for note in notes if find_private(note)] == []
+
+
+@pytest.mark.parametrize("first", "abcdef")
+def test_a_uuid_that_starts_with_a_letter_is_no_secret(first: str) -> None:
+    value = first + fill("{hex:7}-{hex:4}-4{hex:3}-a{hex:3}-{hex:12}", random.Random(14))
+    assert find_private(f"The answer to {value} came late.") is None
+
+
+def test_a_credential_noun_of_another_sentence_names_nothing() -> None:
+    value = fill("{base62:20}", random.Random(15))
+    assert find_private(f"The token expired. Then {value} was fetched again.") is None
+    assert find_private(f"The token expired, and {value} was fetched again.") is not None
+
+
+@pytest.mark.parametrize("form", ["{base62:40}", "{base64url:43}", "Kq{hex:32}", "oy2{base36:43}"])
+def test_a_long_random_token_needs_no_prefix(form: str) -> None:
+    tokens = [fill(form, random.Random(number)) for number in range(40)]
+    assert sum(find_private(f"It answered with {token} twice.") is not None for token in tokens) >= 34
+
+
 @pytest.mark.parametrize("text", ["", " ", "%", "%%%zz", "\ud800", "@", "://", "é" * 500, "\u200b" * 500])
-def test_a_strange_text_is_judged_without_an_error(text: str) -> None:
+def test_an_unusual_text_is_scanned_without_an_error(text: str) -> None:
     assert find_private(text) is None
