@@ -116,7 +116,7 @@ def _events() -> list[dict[str, object]]:
     """Return a batch: a thousand visits by five hundred customers, some twenty interactions each."""
     return [
         event(
-            operation=f"/orders/:id/{n % 20}",
+            operation=f"/orders/:id/step-{n % 20}",
             statusCode=200,
             durationMs=12.5,
             customerRef=f"account_{visit % 500}",

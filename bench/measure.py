@@ -77,7 +77,7 @@ def raw_rows(number: int) -> list[tuple[Any, ...]]:
             uuid.uuid4(),
             now,
             "http_json",
-            f"/orders/:id/{n % 20}",
+            f"/orders/:id/step-{n % 20}",
             "unclassified",
             now,
             200,
