@@ -1,6 +1,5 @@
 """A product's own questions, and which catalog is in force."""
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -11,17 +10,14 @@ from app.accounts.service import record_audit_entry
 from app.core import clock
 from app.core.database import session
 from app.core.errors import Conflict, NotFound, Problem, Unprocessable
-from app.core.wire.fields import exact
 from app.enrichment import catalog
 from app.enrichment.catalog import Catalog, Entry, built_in
 from app.enrichment.models import FieldDefinition
-from app.enrichment.rules import KEY_PATTERN, MAX_DEFINITIONS, RESERVED_NAMESPACE, is_sensitive
+from app.enrichment.rules import MAX_DEFINITIONS, RESERVED_NAMESPACE, is_sensitive
 from app.enrichment.schemas import Definition
 from app.products.key_cache import CallerEnvironment
 from app.products.models import Product
 from app.screening.service import refuse_private
-
-_KEY = re.compile(exact(KEY_PATTERN))
 
 
 class TooManyDefinitions(Conflict):
@@ -31,11 +27,14 @@ class TooManyDefinitions(Conflict):
     sentence = f"A product has at most {MAX_DEFINITIONS} questions of its own; remove one first."
 
 
-class UnknownDefinition(NotFound):
-    """The product has no such question of its own."""
+class UnknownField(NotFound):
+    """The product has no field of its own under this key."""
 
     code = "unknown_field_key"
-    sentence = "This product has no question of its own under this key."
+    sentence = "This product has no field of its own under this key."
+
+    def __init__(self, keys: list[str]) -> None:
+        super().__init__(problems=[Problem("/key", self.code, self.sentence, {"allowed": keys})])
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,15 +69,15 @@ def put(environment: CallerEnvironment, key_id: str, key: str, definition: Defin
 def delete(environment: CallerEnvironment, key_id: str, key: str) -> FieldDefinition:
     """Remove a question and return it as it was."""
     _write_alone(environment)
-    found = session().get(FieldDefinition, (environment.product_id, key))
-    if found is None:
-        raise UnknownDefinition
-    session().delete(found)
+    field = session().get(FieldDefinition, (environment.product_id, key))
+    if field is None:
+        raise UnknownField([field.key for field in _own(environment)])
+    session().delete(field)
     record_audit_entry(
         environment.workspace_id, f"key {key_id}", "field.deleted", key, product=str(environment.product_id)
     )
     session().flush()
-    return found
+    return field
 
 
 def list_all(environment: CallerEnvironment) -> Definitions:
@@ -127,15 +126,13 @@ def _leave_room(environment: CallerEnvironment) -> None:
 def _check(key: str, definition: Definition) -> None:
     """Raise unless this may be asked."""
     problems = []
-    if not _KEY.match(key):
-        problems.append(Problem("", "pattern", "The key in the path has a form that does not fit.", _PATTERN))
-    elif key.partition(".")[0] == RESERVED_NAMESPACE:
-        problems.append(Problem("", "reserved_namespace", "The namespace `service` is kept for built-in questions."))
+    if key.partition(".")[0] == RESERVED_NAMESPACE:
+        problems.append(Problem("/key", "reserved_namespace", "The namespace `service` is kept for built-in fields."))
     for pointer, values in (("/allowedValues", definition.allowed_values), ("/operations", definition.operations)):
         if values and len(set(values)) < len(values):
             problems.append(Problem(pointer, "distinct", "Each entry may be there once."))
     for pointer, texts in (
-        ("", [key]),
+        ("/key", [key]),
         ("/label", [definition.label]),
         ("/type", [definition.type]),
         ("/allowedValues", definition.allowed_values),
@@ -145,6 +142,3 @@ def _check(key: str, definition: Definition) -> None:
     if problems:
         raise Unprocessable(problems=problems)
     refuse_private([("/label", definition.label)])
-
-
-_PATTERN = {"pattern": KEY_PATTERN}

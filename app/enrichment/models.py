@@ -66,7 +66,7 @@ class EnrichmentRequest(Base):
     key_id: Mapped[str] = mapped_column(Text)
     """The key that asked; its revocation ends the handle."""
     fingerprint: Mapped[bytes] = mapped_column(LargeBinary)
-    """Of everything that a retry must repeat."""
+    """Digests of the members that a retry must repeat, in the order of `requests.REPEATED_MEMBERS`."""
     operation: Mapped[str] = mapped_column(Text)
     surface: Mapped[str] = mapped_column(Text)
     purpose: Mapped[str] = mapped_column(Text)
@@ -81,6 +81,7 @@ class EnrichmentRequest(Base):
     duration_ms: Mapped[float | None] = mapped_column(Double)
     runtime_hint: Mapped[str | None] = mapped_column(Text)
     observation: Mapped[dict[str, str] | None] = mapped_column(JSONB(none_as_null=True))
+    """What was observed of the call, in a coarse form: `network` and `browser`."""
     created_at: Mapped[datetime] = mapped_column(DateTime(timezone=True))
     expires_at: Mapped[datetime] = mapped_column(DateTime(timezone=True))
     approved_at: Mapped[datetime | None] = mapped_column(DateTime(timezone=True))
@@ -88,7 +89,7 @@ class EnrichmentRequest(Base):
     answered_as: Mapped[str | None] = mapped_column(Text)
     answer_fingerprint: Mapped[bytes | None] = mapped_column(LargeBinary)
     receipt: Mapped[list[dict[str, Any]] | None] = mapped_column(JSONB(none_as_null=True))
-    """The signals as the agent was told of them, for its retries."""
+    """The signals as the agent's first answer listed them, for its retries."""
 
 
 class ClosedRequest(Base):
@@ -109,6 +110,7 @@ class Signal(Base):
     __table_args__ = (
         CheckConstraint(f"purpose IN {PURPOSES}", name="purpose"),
         CheckConstraint(f"provenance IN {PROVENANCES}", name="provenance"),
+        CheckConstraint(f"identity_level IN {LEVELS}", name="identity_level"),
         Index("ix_signals_customer", "product_id", "customer_id", "purpose"),
         Index("ix_signals_interaction", "environment_id", "interaction_id"),
         Index("ix_signals_expires", "environment_id", "expires_at"),
@@ -120,6 +122,8 @@ class Signal(Base):
     environment_id: Mapped[uuid.UUID] = mapped_column()
     interaction_id: Mapped[uuid.UUID] = mapped_column()
     customer_id: Mapped[uuid.UUID | None] = mapped_column()
+    identity_level: Mapped[str | None] = mapped_column(Text)
+    """How well the customer was known when it was asked; null, of older signals, counts as verified."""
     purpose: Mapped[str] = mapped_column(Text)
     key: Mapped[str] = mapped_column(Text)
     type: Mapped[str] = mapped_column(Text)

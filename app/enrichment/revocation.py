@@ -37,6 +37,12 @@ _NARROW = text("""
     WHERE environment_id = :environment_id AND interaction_id = :interaction_id
 """)
 
+# Whoever it was for, an interaction has at most one request.
+_RECORD_CLOSED = text("""
+    INSERT INTO closed_requests (environment_id, interaction_id, closed_at)
+    SELECT environment_id, interaction_id, expires_at FROM enrichment_requests
+    WHERE product_id = :product_id AND customer_id = :customer_id ON CONFLICT DO NOTHING
+""")
 
 # What was remembered before is history now; it lasts as long as the request that told it.
 _SUPERSEDE = text("""
@@ -81,3 +87,8 @@ def honor_choices(product_id: uuid.UUID, identity: Identity) -> None:
     assert identity.customer_id is not None
     for purpose in customers.list_declined(product_id, identity.customer_id):
         revoke(product_id, identity.customer_id, purpose)
+
+
+def close_requests(product_id: uuid.UUID, customer_id: uuid.UUID) -> None:
+    """Record that the interactions of a customer's requests cannot make another one."""
+    session().execute(_RECORD_CLOSED, {"product_id": product_id, "customer_id": customer_id})

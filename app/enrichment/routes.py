@@ -16,6 +16,7 @@ from app.enrichment.schemas import (
     Definition,
     DefinitionSchema,
     DefinitionsSchema,
+    FieldPathSchema,
     NewRequest,
     NewRequestSchema,
     RequestSchema,
@@ -30,6 +31,7 @@ answering = Blueprint("answering", __name__, description="What the customer's ag
 
 
 @questions.put("/fields/<key>")
+@questions.arguments(FieldPathSchema, location="path", as_kwargs=True)
 @questions.arguments(DefinitionSchema)
 @questions.response(200, StoredDefinitionSchema, errors=(409,))
 def put_field(definition: Definition, key: str) -> FieldDefinition:
@@ -45,6 +47,7 @@ def list_fields() -> Definitions:
 
 
 @questions.delete("/fields/<key>")
+@questions.arguments(FieldPathSchema, location="path", as_kwargs=True)
 @questions.response(200, StoredDefinitionSchema, errors=(404,))
 def delete_field(key: str) -> FieldDefinition:
     """Remove a question; requests that were made before keep their own copy."""
@@ -54,12 +57,12 @@ def delete_field(key: str) -> FieldDefinition:
 @asking.post("/requests")
 @asking.arguments(NewRequestSchema)
 @asking.response(200, RequestSchema, errors=(409,))
-def request_context(asked: NewRequest) -> RequestView:
+def request_context(new_request: NewRequest) -> RequestView:
     """Ask for one interaction's context.
 
     The answer is ready to be handed to the customer's agent; a retry gets the same handle in its current state.
     """
-    return requests.ask(current_environment(), current_key_id(), asked)
+    return requests.create(current_environment(), current_key_id(), new_request)
 
 
 @answering.post("/requests/inspect")
@@ -72,9 +75,9 @@ def inspect() -> RequestView:
 @answering.post("/answers")
 @answering.arguments(AnswerSchema)
 @answering.response(200, AcceptedAnswerSchema, errors=(403, 409))
-def answer(given: Answer) -> AcceptedAnswer:
+def answer(new_answer: Answer) -> AcceptedAnswer:
     """Answer in the catalog's words; a retry gets the same receipt."""
-    return answers.answer(current_request(), given)
+    return answers.answer(current_request(), new_answer)
 
 
 @answering.post("/consent/decisions")

@@ -37,6 +37,12 @@ from app.interactions.rules import (
 ORIGIN_PATTERN = r"^https?://([A-Za-z0-9.-]+|\[[0-9A-Fa-f:.]+\])(:[0-9]{1,5})?$"
 
 
+class FieldPathSchema(Schema):
+    """The key in a field's path."""
+
+    key = Text(max_length=MAX_KEY_LENGTH, pattern=KEY_PATTERN, required=True)
+
+
 class Definition(Payload, frozen=True):
     """A question as a product writes it."""
 

@@ -1,4 +1,4 @@
-"""What agents and companies are told of a request: the currently allowed next action, and nothing else."""
+"""Requests as agents and companies see them: the next action that is allowed now, and nothing else."""
 
 import uuid
 from dataclasses import dataclass
@@ -57,9 +57,9 @@ class ChosenView:
 
 
 def _texts(request: EnrichmentRequest) -> dict[str, str]:
-    """Return what the agent is told; where an answer is welcome, it hears what it would be for."""
-    is_welcome = request.state == State.ANSWER_READY
-    texts: dict[str, str] = _TEXTS[request.state][request.purpose] if is_welcome else _TEXTS[request.state]
+    """Return the instructions of a request's state; those of an open request name its purpose."""
+    is_open = request.state == State.ANSWER_READY
+    texts: dict[str, str] = _TEXTS[request.state][request.purpose] if is_open else _TEXTS[request.state]
     return texts
 
 
@@ -82,20 +82,20 @@ def show(request: EnrichmentRequest, product_name: str, retention_days: int) -> 
     )
 
 
-def show_nothing(environment: CallerEnvironment, asked: NewRequest, level: Level) -> RequestView:
-    """Show that there is nothing to ask here; nothing was stored."""
+def show_nothing(environment: CallerEnvironment, new_request: NewRequest, level: Level) -> RequestView:
+    """Show that the operation has no field to ask for; nothing was stored."""
     texts = _TEXTS[State.NO_RELEVANT_CONTEXT]
     return RequestView(
         request_id=None,
-        interaction_id=uuid.UUID(asked.interaction_id),
+        interaction_id=uuid.UUID(new_request.interaction_id),
         state=State.NO_RELEVANT_CONTEXT,
-        purpose=asked.purpose,
-        surface=asked.surface,
+        purpose=new_request.purpose,
+        surface=new_request.surface,
         identity_level=level,
         stage_instruction=texts["stage"],
         answer_instruction=texts["answer"],
         expires_at=None,
-        constraints=_constraints_of_nothing(environment, asked),
+        constraints=_constraints_of_nothing(environment, new_request),
         consent=None,
         submit=None,
     )
@@ -108,7 +108,7 @@ def show_chosen(request: EnrichmentRequest, *, changed: bool) -> ChosenView:
 
 
 def submit(request: EnrichmentRequest) -> dict[str, Any] | None:
-    """Return the action that answers a request, while an answer is welcome."""
+    """Return the action that answers a request, or None unless it is open."""
     if request.state != State.ANSWER_READY:
         return None
     items = {
@@ -151,10 +151,10 @@ def _constraints(request: EnrichmentRequest, product_name: str, retention_days: 
     }
 
 
-def _constraints_of_nothing(environment: CallerEnvironment, asked: NewRequest) -> dict[str, Any]:
+def _constraints_of_nothing(environment: CallerEnvironment, new_request: NewRequest) -> dict[str, Any]:
     return {
         "handlerOwner": environment.product_name,
-        "purpose": asked.purpose,
+        "purpose": new_request.purpose,
         "catalog": {"version": PRODUCT_VERSION, "hash": fingerprint([])},
         "allowedFields": [],
         "retention": {

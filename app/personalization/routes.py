@@ -1,4 +1,4 @@
-"""Decisions and outcomes over HTTP."""
+"""The endpoints of decisions and outcomes."""
 
 from typing import Any
 
@@ -20,14 +20,14 @@ blp = Blueprint("personalization", __name__, description="What a company did wit
 @blp.post("/decisions")
 @blp.arguments(NewDecisionSchema)
 @blp.response(200, DecisionReceiptSchema, errors=(404, 409))
-def record_decision(made: NewDecision) -> dict[str, Any]:
+def record_decision(new_decision: NewDecision) -> dict[str, Any]:
     """Record a decision and the signals that it was made from; a retry gets the same answer."""
-    return {"decision": service.record_decision(current_environment(), made)}
+    return {"decision": service.record_decision(current_environment(), new_decision)}
 
 
 @blp.post("/outcomes")
 @blp.arguments(NewOutcomeSchema)
 @blp.response(200, OutcomeReceiptSchema, errors=(404, 409))
-def record_outcome(told: NewOutcome) -> dict[str, Any]:
-    """Record what came of a decision; a retry gets the same answer."""
-    return {"outcome": service.record_outcome(current_environment(), told)}
+def record_outcome(new_outcome: NewOutcome) -> dict[str, Any]:
+    """Record the outcome of a decision; a retry gets the same answer."""
+    return {"outcome": service.record_outcome(current_environment(), new_outcome)}

@@ -41,6 +41,13 @@ def test_a_question_is_written_listed_and_removed(talk: Talk) -> None:
     assert list_fields(talk.client, talk.company)["fields"] == []
 
 
+def test_a_field_that_is_not_there_is_answered_with_those_that_are(talk: Talk) -> None:
+    talk.put_field("trip.pace")
+    missing = delete(talk, "trip.speed")
+    assert (missing.status_code, missing.json["code"]) == (404, "unknown_field_key")
+    assert missing.json["errors"][0]["allowed"] == ["trip.pace"]
+
+
 def test_replacing_keeps_when_it_was_made(talk: Talk) -> None:
     first = talk.put_field("trip.pace").json
     second = talk.put_field("trip.pace", operations=None, allowedValues=["any"]).json
@@ -70,13 +77,13 @@ def test_the_built_in_catalog_is_listed(talk: Talk) -> None:
 @pytest.mark.parametrize(
     ("key", "details", "status", "pointer", "code"),
     [
-        ("service.pace", {}, 422, "", "reserved_namespace"),
-        ("Trip.pace", {}, 422, "", "pattern"),
-        ("trip", {}, 422, "", "pattern"),
-        ("trip.", {}, 422, "", "pattern"),
-        ("trip.pace.more", {}, 422, "", "pattern"),
-        ("trip." + "p" * 48, {}, 422, "", "pattern"),
-        ("health.diagnosis", {}, 422, "", "sensitive_category"),
+        ("service.pace", {}, 422, "/key", "reserved_namespace"),
+        ("Trip.pace", {}, 422, "/key", "pattern"),
+        ("trip", {}, 422, "/key", "pattern"),
+        ("trip.", {}, 422, "/key", "pattern"),
+        ("trip.pace.more", {}, 422, "/key", "pattern"),
+        ("trip." + "p" * 48, {}, 422, "/key", "pattern"),
+        ("health.diagnosis", {}, 422, "/key", "sensitive_category"),
         ("trip.pace", {"label": "Your income"}, 422, "/label", "sensitive_category"),
         ("trip.pace", {"type": "religion"}, 422, "/type", "sensitive_category"),
         ("trip.pace", {"allowedValues": ["has_passport"]}, 422, "/allowedValues", "sensitive_category"),

@@ -190,19 +190,29 @@ def test_fifty_calls_at_once_make_one_request(app: Flask, company: Company) -> N
 
 
 @pytest.mark.parametrize("address", ["192.0.2.7", "255.255.255.255", "2001:db8::1", "::ffff:192.0.2.7"])
-def test_an_observation_of_the_closed_list_is_taken(talk: Talk, address: str) -> None:
-    observation = {
-        "clientIp": address,
-        "method": "GET",
-        "userAgent": "Agent/1.0",
-        "acceptLanguage": "en",
-        "referrerOrigin": "https://example.com:8443",
-        "secChUaPlatform": '"Linux"',
-        "secChUaMobile": "?0",
-    }
-    assert talk.ask(requestObservation=observation).status_code == 200
-    with transaction():
-        assert session().scalars(select(EnrichmentRequest.observation)).one() == observation
+def test_an_address_of_either_version_is_accepted(talk: Talk, address: str) -> None:
+    assert talk.ask(requestObservation={"clientIp": address}).status_code == 200
+
+
+@pytest.mark.parametrize("is_purged", [False, True])
+def test_an_expired_handle_says_so_whether_or_not_its_request_is_stored(
+    talk: Talk, clock: Clock, *, is_purged: bool
+) -> None:
+    request = talk.ask(userRef="u1").json
+    clock.advance(seconds=7200)
+    if is_purged:
+        clock.advance(seconds=1)
+        retention.expire_enrichment()
+    for response in (talk.inspect(request), talk.answer(request, item()), talk.choose(request, "declined")):
+        assert (response.status_code, response.json["code"]) == (401, "handle_expired")
+
+
+def test_a_forged_handle_is_not_called_expired(talk: Talk, clock: Clock) -> None:
+    token = handle(talk.ask().json)
+    clock.advance(seconds=7200)
+    forged = token[:-2] + ("AA" if token[-2:] != "AA" else "BA")
+    response = talk.post("/enrichment/answers", {"status": "declined"}, forged)
+    assert (response.status_code, response.json["code"]) == (401, "unauthorized")
 
 
 def test_a_handle_opens_only_the_answering_doors(talk: Talk, company: Company) -> None:

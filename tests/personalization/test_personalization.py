@@ -67,6 +67,7 @@ def test_a_changed_decision_conflicts(talk: Talk, change: dict[str, Any]) -> Non
     first = decide(talk, retrieval_id, signal_ids, variant="a")
     changed = decide(talk, retrieval_id, signal_ids, **{"variant": "a", **change})
     assert (changed.status_code, changed.json["code"]) == (409, "decision_changed")
+    assert [problem["pointer"] for problem in changed.json["errors"]] == [f"/{next(iter(change))}"]
     assert decide(talk, retrieval_id, signal_ids, variant="a").data == first.data
 
 
@@ -129,6 +130,7 @@ def test_a_changed_outcome_conflicts(talk: Talk, change: dict[str, Any]) -> None
     first = conclude(talk, decision_id)
     changed = conclude(talk, decision_id, **change)
     assert (changed.status_code, changed.json["code"]) == (409, "outcome_changed")
+    assert [problem["pointer"] for problem in changed.json["errors"]] == [f"/{next(iter(change))}"]
     assert conclude(talk, decision_id).data == first.data
 
 
