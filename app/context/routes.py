@@ -6,7 +6,7 @@ from app.context.service import Retrieval
 from app.core.http.blueprint import Blueprint
 from app.tokens.guards import current_environment
 
-blp = Blueprint("context", __name__, description="What a company may know about a customer right now.")
+blp = Blueprint("context", __name__, description="What a company may use of a customer right now.")
 
 
 @blp.post("/customer-context")

@@ -10,7 +10,7 @@ from app.enrichment.schemas import ContextItemSchema, reference
 
 
 class ContextQuery(Payload, frozen=True):
-    """Whose context is asked for."""
+    """The customer or interaction whose context is retrieved."""
 
     purpose: str
     user_ref: str | None = None
@@ -20,7 +20,7 @@ class ContextQuery(Payload, frozen=True):
 
 
 class ContextQuerySchema(Schema):
-    """A customer's references, or the interaction that was answered in, or both."""
+    """A customer's references, the interaction that was answered in, or both."""
 
     loads_into = ContextQuery
 
@@ -32,7 +32,7 @@ class ContextQuerySchema(Schema):
 
 
 class RetrievalSchema(Schema):
-    """What is known and may be used for this purpose, right now."""
+    """What may be used for this purpose right now."""
 
     retrieval_id = fields.UUID(required=True)
     identity_level = Choice(LEVELS, required=True)

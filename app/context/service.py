@@ -21,7 +21,7 @@ from app.products.key_cache import CallerEnvironment
 
 
 class ContextRow(NamedTuple):
-    """One row of a retrieval: its level, whether its customer has gone meanwhile, and an item if there is any."""
+    """One row of a retrieval: its level, whether its customer was removed meanwhile, and an item if there is any."""
 
     identity_level: Level | None
     has_moved: bool

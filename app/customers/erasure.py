@@ -19,7 +19,7 @@ _REPLACE = text("""
 
 
 def erase(product_id: uuid.UUID, customer_id: uuid.UUID, *, forgets_refusals: bool) -> tuple[int, bool]:
-    """Remove every row of a customer that is locked for removal; returns how many, and whether a refusal is kept.
+    """Remove every row of a customer that is locked for removal; returns how many, and whether a refusal remains.
 
     A refusal stays, with the references that it is found by, unless it is to be forgotten too.
     """

@@ -17,7 +17,7 @@ from app.customers.locks import MAX_TRIES, CustomerBusy, CustomerGone
 from app.customers.models import Customer, CustomerChoice, CustomerReference
 from app.customers.rules import DECLINED, NO_ACCOUNT, ContextPurpose, Kind, Level, References
 
-# In one fixed order, so that two requests with the same references never wait for each other in a ring.
+# In one fixed order, so that two requests with the same references never deadlock.
 _LOCK_REFERENCES = text("SELECT pg_advisory_xact_lock(key) FROM unnest(CAST(:keys AS bigint[])) AS key")
 
 _FIND = text("""
@@ -35,7 +35,7 @@ _REPOINT = text("""
     WHERE product_id = :product_id AND customer_id = :customer_id
 """)
 
-# Where either of the two had said no, the one that remains has.
+# A no of either of the two remains.
 _MERGE_CHOICES = text("""
     INSERT INTO customer_choices AS c (product_id, customer_id, purpose, decision, decided_at)
     SELECT product_id, :into, purpose, decision, decided_at FROM customer_choices
@@ -61,14 +61,14 @@ LAST_SEEN_PRECISION = timedelta(days=1)
 
 
 class AmbiguousUser(Conflict):
-    """Users of several accounts have this reference."""
+    """Several accounts have a user with this reference."""
 
     code = "ambiguous_reference"
     sentence = "Users of several accounts have this userRef; send the accountRef with it."
 
 
 class LinkedElsewhere(Conflict):
-    """An anonymous customer becomes somebody once."""
+    """An anonymous customer is linked once."""
 
     code = "linked_elsewhere"
     sentence = "This anonymousRef has already become part of another customer."
@@ -81,7 +81,7 @@ class Identity:
     customer_id: uuid.UUID | None
     level: Level
     has_been_linked: bool = False
-    """Whether an anonymous customer has just become part of this one."""
+    """Whether an anonymous customer was just linked into this one."""
 
 
 def resolve(product_id: uuid.UUID, references: References) -> Identity:
@@ -112,19 +112,19 @@ def find(product_id: uuid.UUID, references: References) -> uuid.UUID | None:
 
 
 def find_choice(product_id: uuid.UUID, customer_id: uuid.UUID, purpose: str) -> str | None:
-    """Return what a customer last said about a purpose."""
+    """Return a customer's last choice about a purpose, or None."""
     choice = session().get(CustomerChoice, (product_id, customer_id, purpose), populate_existing=True)
     return choice.decision if choice else None
 
 
 def choose(product_id: uuid.UUID, customer_id: uuid.UUID, purpose: str, decision: str) -> None:
-    """Record what a customer says about a purpose."""
+    """Record a customer's choice about a purpose."""
     values = {"product_id": product_id, "customer_id": customer_id, "purpose": purpose, "decision": decision}
     session().execute(_CHOOSE, {**values, "now": clock.now()})
 
 
 def list_declined(product_id: uuid.UUID, customer_id: uuid.UUID) -> list[str]:
-    """Return the purposes that a customer has said no to."""
+    """Return the purposes that a customer has declined."""
     return [
         purpose for purpose in map(str, ContextPurpose) if find_choice(product_id, customer_id, purpose) == DECLINED
     ]
@@ -171,7 +171,7 @@ def _verified(product_id: uuid.UUID, references: References) -> uuid.UUID | None
 
 
 def _user(product_id: uuid.UUID, digest: bytes, account: bytes) -> uuid.UUID:
-    """Return a user of an account; one who was seen without it, before or after, is the same."""
+    """Return a user of an account; one that was sent without it, before or after, is the same."""
     customers_by_account: dict[bytes, uuid.UUID] = {
         bytes(row.scope): row.customer_id for row in _find(product_id, Kind.USER, digest)
     }
@@ -237,7 +237,7 @@ def _update_last_seen(product_id: uuid.UUID, customer_id: uuid.UUID) -> None:
 
 
 def _link(product_id: uuid.UUID, customer_id: uuid.UUID, into: uuid.UUID) -> None:
-    """Make everything of an anonymous customer a verified customer's."""
+    """Move everything of an anonymous customer to a verified one."""
     values = {"product_id": product_id, "customer_id": customer_id, "into": into, "now": clock.now()}
     locks.lock_for_removal(product_id, customer_id, into)
     _update_last_seen(product_id, into)

@@ -7,6 +7,8 @@ from typing import Any
 
 from sqlalchemy.dialects.postgresql import insert
 
+from app.catalog.entries import Catalog, Entry, hash_entries
+from app.catalog.service import effective_catalog
 from app.core import clock
 from app.core.database import session
 from app.core.errors import Conflict, Problem, Unprocessable
@@ -16,9 +18,7 @@ from app.core.wire.schemas import camel
 from app.customers import service as customers
 from app.customers.rules import DECLINED, ContextPurpose, References, digest_references
 from app.customers.service import Identity
-from app.enrichment import catalog, revocation, views
-from app.enrichment.catalog import Catalog, Entry
-from app.enrichment.definitions import effective_catalog
+from app.enrichment import revocation, views
 from app.enrichment.fingerprint import differing_positions, digest_members
 from app.enrichment.models import ClosedRequest, EnrichmentRequest
 from app.enrichment.rules import HANDLE_LIFETIME_S, INTERACTION_SURFACES, State, browser_family, network_of
@@ -185,7 +185,7 @@ def _store(call: _RequestContext, effective: Catalog, entries: list[Entry]) -> E
         key_id=call.key_id,
         fingerprint=call.fingerprint,
         catalog_version=effective.version,
-        catalog_hash=catalog.fingerprint(entries),
+        catalog_hash=hash_entries(entries),
         catalog=[entry.as_wire() for entry in entries],
         withheld_keys=[entry.key for entry in effective.entries if not is_usable(entry, call.new_request.purpose)],
     )

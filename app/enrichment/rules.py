@@ -1,8 +1,7 @@
-"""What a question may be, how a request moves, and how a value reads."""
+"""How a request moves, how an answer is summarized, and what is stored of an observed call."""
 
 import ipaddress
 import re
-from collections.abc import Iterable
 from datetime import datetime, timedelta
 from enum import StrEnum
 
@@ -10,7 +9,7 @@ from app.customers.rules import APPROVED, DECLINED
 
 
 class State(StrEnum):
-    """Where a request stands."""
+    """The state of a request."""
 
     ANSWER_READY = "answer_ready"
     DECLINED = "declined"
@@ -31,25 +30,8 @@ CURRENT_TASK = "agent_reports_current_task"
 INFERENCE = "agent_inference"
 PROVENANCES = (STATEMENT, CURRENT_TASK, INFERENCE)
 
-CANONICAL_TYPES = ("intent", "preference", "constraint", "interest")
-FALLBACK_TYPE = "preference"
-
-KEY_PATTERN = r"^[a-z][a-z0-9_]{0,30}\.[a-z][a-z0-9_]{0,46}$"
-RESERVED_NAMESPACE = "service"
-TYPE_PATTERN = r"^[a-z][a-z0-9]*(_[a-z0-9]+)*$"
-MAX_TYPE_LENGTH = 48
-VALUE_PATTERN = r"^(?![0-9]+$)[a-z0-9]+(_[a-z0-9]+)*$"
-"""Lowercase snake_case; a bare number is none."""
-MAX_VALUE_LENGTH = 64
-MAX_KEY_LENGTH = 79
-MIN_LABEL_LENGTH = 3
-MAX_LABEL_LENGTH = 120
-MAX_VALUES = 32
-MAX_OPERATIONS = 32
 MAX_FIELD_KEYS = 8
 MAX_ITEMS = 8
-MAX_DEFINITIONS = 64
-"""Of one product."""
 
 HANDLE_LIFETIME_S = 7200
 
@@ -66,18 +48,6 @@ _BROWSERS = (
     (re.compile(r"\bVersion/\S+ .*\bSafari/"), "safari"),
 )
 
-_WORDS = re.compile(r"[a-z]+")
-
-
-def canonical_type(authored: str) -> str:
-    """Return the class that an answer submits for a category that a product made up."""
-    return authored if authored in CANONICAL_TYPES else FALLBACK_TYPE
-
-
-def is_sensitive(texts: Iterable[str], words: frozenset[str], stems: tuple[str, ...]) -> bool:
-    """Tell whether one of these texts names something that must not be asked; a stem begins a word."""
-    return any(word in words or word.startswith(stems) for text in texts for word in _WORDS.findall(text.lower()))
-
 
 def state_after(state: State, decision: str) -> State:
     """Return the state after a user's decision: a no always counts, a yes only lifts a no."""
@@ -93,14 +63,14 @@ def summarize(label: str, value: str) -> str:
 
 
 def expiry(
-    now: datetime, wanted: datetime | None, request_expires_at: datetime, retention_days: int | None
+    now: datetime, requested: datetime | None, request_expires_at: datetime, retention_days: int | None
 ) -> datetime:
     """Return when a signal ends: with its request, or, where days are given, with the retention of what is remembered.
 
-    An agent may ask for less and never gets more.
+    An agent may request an earlier end, never a later one.
     """
     latest = request_expires_at if retention_days is None else now + timedelta(days=retention_days)
-    return latest if wanted is None else min(wanted, latest)
+    return latest if requested is None else min(requested, latest)
 
 
 def network_of(address: str) -> str:

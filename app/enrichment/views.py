@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from app.catalog.entries import PRODUCT_VERSION, hash_entries
 from app.core import protocol
 from app.core.pepper import current_pepper
 from app.core.purposes import Purpose
 from app.core.settings import current_settings
 from app.customers.rules import CHOICES, Level
-from app.enrichment.catalog import PRODUCT_VERSION, fingerprint
 from app.enrichment.models import EnrichmentRequest
 from app.enrichment.rules import MAX_ITEMS, PROVENANCES, STATUSES, State
 from app.enrichment.schemas import NewRequest
@@ -46,7 +46,7 @@ class RequestView:
 
 @dataclass(frozen=True, slots=True)
 class ChosenView:
-    """What stands after a choice."""
+    """A request after a choice."""
 
     request_id: uuid.UUID
     state: State
@@ -102,7 +102,7 @@ def show_nothing(environment: CallerEnvironment, new_request: NewRequest, level:
 
 
 def show_chosen(request: EnrichmentRequest, *, changed: bool) -> ChosenView:
-    """Show what stands after a choice."""
+    """Show a request after a choice."""
     texts = _texts(request)
     return ChosenView(request.id, State(request.state), changed, texts["stage"], texts["answer"], submit(request))
 
@@ -155,7 +155,7 @@ def _constraints_of_nothing(environment: CallerEnvironment, new_request: NewRequ
     return {
         "handlerOwner": environment.product_name,
         "purpose": new_request.purpose,
-        "catalog": {"version": PRODUCT_VERSION, "hash": fingerprint([])},
+        "catalog": {"version": PRODUCT_VERSION, "hash": hash_entries([])},
         "allowedFields": [],
         "retention": {
             "rememberAllowed": False,

@@ -14,14 +14,14 @@ from app.personalization.schemas import (
 )
 from app.tokens.guards import current_environment
 
-blp = Blueprint("personalization", __name__, description="What a company did with what it knew.")
+blp = Blueprint("personalization", __name__, description="Decisions and their outcomes.")
 
 
 @blp.post("/decisions")
 @blp.arguments(NewDecisionSchema)
 @blp.response(200, DecisionReceiptSchema, errors=(404, 409))
 def record_decision(new_decision: NewDecision) -> dict[str, Any]:
-    """Record a decision and the signals that it was made from; a retry gets the same answer."""
+    """Record a decision and the signals that it was made from; a retry gets the same response."""
     return {"decision": service.record_decision(current_environment(), new_decision)}
 
 
@@ -29,5 +29,5 @@ def record_decision(new_decision: NewDecision) -> dict[str, Any]:
 @blp.arguments(NewOutcomeSchema)
 @blp.response(200, OutcomeReceiptSchema, errors=(404, 409))
 def record_outcome(new_outcome: NewOutcome) -> dict[str, Any]:
-    """Record the outcome of a decision; a retry gets the same answer."""
+    """Record the outcome of a decision; a retry gets the same response."""
     return {"outcome": service.record_outcome(current_environment(), new_outcome)}

@@ -45,8 +45,8 @@ def retrieve_during(app: Flask, company: Company, change: Callable[[], Any], **q
         change()
         thread.start()
         deadline = time.monotonic() + 10
-        waiting = text("SELECT count(*) FROM pg_locks WHERE NOT granted")
-        while thread.is_alive() and not session().execute(waiting).scalar_one() and time.monotonic() < deadline:
+        waiting_locks = text("SELECT count(*) FROM pg_locks WHERE NOT granted")
+        while thread.is_alive() and not session().execute(waiting_locks).scalar_one() and time.monotonic() < deadline:
             time.sleep(0.01)
     thread.join(30)
     (response,) = responses
