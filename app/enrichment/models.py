@@ -92,7 +92,6 @@ class Signal(Base):
     __table_args__ = (
         CheckConstraint(f"purpose IN {PURPOSES}", name="purpose"),
         CheckConstraint(f"provenance IN {PROVENANCES}", name="provenance"),
-        CheckConstraint(f"identity_level IN {LEVELS}", name="identity_level"),
         Index("ix_signals_customer", "product_id", "customer_id", "purpose"),
         Index("ix_signals_interaction", "environment_id", "interaction_id"),
         Index("ix_signals_expires", "environment_id", "expires_at"),

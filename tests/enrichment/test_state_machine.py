@@ -128,9 +128,8 @@ class Conversation(RuleBasedStateMachine):
             interaction_id = request.body["interactionId"]
             if remember:
                 self._supersede(request)
-            request.person.signals.append(
-                Signal(request.purpose, value, interaction_id, remember, ends_at, request.is_anonymous)
-            )
+            signal = Signal(request.purpose, value, interaction_id, remember, ends_at, request.is_anonymous)
+            request.person.signals.append(signal)
             self.clock.advance(seconds=1)
 
     def _expected(self, request: Request, value: str, remember: bool) -> int:
@@ -202,11 +201,8 @@ class Conversation(RuleBasedStateMachine):
                 )
             interaction_id = request.body["interactionId"]
             signals = [signal for signal in request.person.signals if signal.interaction_id == interaction_id]
-            current = [
-                signal.value
-                for signal in signals
-                if signal.purpose == request.purpose and signal.ends_at > self.clock.now
-            ]
+            signals = [signal for signal in signals if signal.purpose == request.purpose]
+            current = [signal.value for signal in signals if signal.ends_at > self.clock.now]
             assert list(self.talk.known(request.purpose, interactionId=interaction_id).values()) == current
 
     @invariant()
@@ -286,16 +282,10 @@ class Conversation(RuleBasedStateMachine):
                 self._revoke(person, purpose)
 
     def _known(self, person: Person | None, purpose: str, is_anonymous: bool) -> dict[str, str]:
-        signals = [
-            signal
-            for signal in (person.signals if person else [])
-            if signal.is_remembered and signal.purpose == purpose
-        ]
-        current = [
-            signal
-            for signal in signals
-            if signal.ends_at > self.clock.now and (signal.is_anonymous or not is_anonymous)
-        ]
+        signals = person.signals if person else []
+        visible = [signal for signal in signals if signal.is_anonymous or not is_anonymous]
+        remembered = [signal for signal in visible if signal.is_remembered and signal.purpose == purpose]
+        current = [signal for signal in remembered if signal.ends_at > self.clock.now]
         return {KEY: max(current, key=lambda signal: signal.ends_at).value} if current else {}
 
 
