@@ -6,12 +6,12 @@ from flask_swagger_ui import get_swaggerui_blueprint
 
 from app import cli
 from app.blueprints import API_MOUNTS, PAGE_MOUNTS
+from app.catalog.entries import built_in
 from app.core import database, jobs
 from app.core.database import Base, Timeouts
 from app.core.http import lifecycle
 from app.core.http.openapi import Api
 from app.core.logs import install_logging
-from app.enrichment import catalog
 from app.health.service import MIGRATIONS
 from app.products import key_cache
 from app.screening.payload import refuse_forbidden_keys
@@ -27,7 +27,7 @@ WORKER_TIMEOUTS = Timeouts(statement_s=60.0)
 def create_app(settings: Settings, *, timeouts: Timeouts = WEB_TIMEOUTS) -> Flask:
     """Build the service: wiring only."""
     check_itself()
-    catalog.built_in()
+    built_in()
     install_logging(settings.log_level)
     app = lifecycle.Service(__name__, static_folder=None)
     app.config.update(

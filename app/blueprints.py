@@ -2,13 +2,14 @@
 
 from app.accounts.guards import DASHBOARD_SESSION, OWN_ORIGIN
 from app.accounts.routes import login, sign_in
+from app.catalog.routes import blp as catalog
 from app.consent.routes import capabilities, decisions, states
 from app.context.routes import blp as context
 from app.core.http.mounts import Mount
 from app.dashboard.routes import entrance, pages, playground
 from app.discovery.routes import sdk, well_known
 from app.enrichment.guards import REQUEST_HANDLE
-from app.enrichment.routes import answering, asking, questions
+from app.enrichment.routes import answering, asking
 from app.evidence.routes import blp as evidence
 from app.evidence.routes import summaries
 from app.health.routes import blp as health
@@ -25,7 +26,7 @@ API_MOUNTS = (
     Mount(decisions, "/api/v2/consent", CAPABILITY, cors=True),
     Mount(states, "/api/v2/consent", PRODUCT_KEY),
     Mount(telemetry, "/api/v2/telemetry", PRODUCT_KEY),
-    Mount(questions, "/api/v2/enrichment", COMPANY_KEY),
+    Mount(catalog, "/api/v2/enrichment", COMPANY_KEY),
     Mount(asking, "/api/v2/enrichment", COMPANY_KEY),
     Mount(answering, "/api/v2/enrichment", REQUEST_HANDLE),
     Mount(context, "/api/v2", COMPANY_KEY),

@@ -1,6 +1,7 @@
 """Every table of the house, for whoever compares them with a database."""
 
 from app.accounts import models as accounts
+from app.catalog import models as catalog
 from app.consent import models as consent
 from app.context import models as context
 from app.core.database import Base
@@ -17,6 +18,7 @@ from app.telemetry import models as telemetry
 
 ROOMS = (
     accounts,
+    catalog,
     consent,
     context,
     customers,

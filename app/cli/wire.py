@@ -3,12 +3,13 @@
 import re
 from typing import Any, NamedTuple
 
+from app.catalog.schemas import NewFieldSchema
 from app.consent.schemas import DecisionSchema
 from app.context.schemas import ContextQuerySchema
 from app.core import protocol
 from app.core.wire.fields import Choice, Flag, Instant, Integer, Number, Text
 from app.core.wire.schemas import List, Nested, Schema, camel
-from app.enrichment.schemas import AnswerSchema, ContextChoiceSchema, DefinitionSchema, NewRequestSchema
+from app.enrichment.schemas import AnswerSchema, ContextChoiceSchema, NewRequestSchema
 from app.evidence.schemas import EvidenceBatchSchema
 from app.outcomes.schemas import OutcomeSchema, ReviewSchema
 from app.personalization.schemas import NewDecisionSchema, NewOutcomeSchema
@@ -43,7 +44,7 @@ def wire_schemas() -> dict[str, Json]:
         "report": ReportSchema(),
         "decision": DecisionSchema(),
         "telemetry-batch": TelemetryBatchSchema(),
-        "field-definition": DefinitionSchema(),
+        "field-definition": NewFieldSchema(),
         "enrichment-request": NewRequestSchema(),
         "enrichment-answer": AnswerSchema(),
         "enrichment-choice": ContextChoiceSchema(),

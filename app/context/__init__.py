@@ -1,1 +1,1 @@
-"""What a company may know about a customer right now."""
+"""Retrieval: what a company may use of a customer right now."""

@@ -1,4 +1,4 @@
-"""What was retrieved."""
+"""Retrievals."""
 
 import uuid
 from datetime import datetime
@@ -11,7 +11,7 @@ from app.customers.rules import PURPOSES
 
 
 class ContextRetrieval(Base):
-    """One look at a customer's context, so that a decision can say what it was made from."""
+    """One retrieval of a customer's context, so that a decision can name the signals it was made from."""
 
     __tablename__ = "context_retrievals"
     __table_args__ = (

@@ -1,4 +1,4 @@
-"""Retrieval over HTTP."""
+"""The endpoint that retrieves a customer's context."""
 
 from app.context import service
 from app.context.schemas import ContextQuery, ContextQuerySchema, RetrievalSchema
@@ -13,10 +13,10 @@ blp = Blueprint(
 
 @blp.post("/customer-context", operation_id="retrieveCustomerContext")
 @blp.arguments(ContextQuerySchema)
-@blp.response(200, RetrievalSchema)
+@blp.response(200, RetrievalSchema, errors=(409,))
 def retrieve(query: ContextQuery) -> Retrieval:
     """Retrieve a customer's context for one purpose.
 
-    Read-only: an unknown reference makes no customer and has no items.
+    Read-only: an unknown reference creates no customer and has no items.
     """
     return service.retrieve(current_environment(), query)

@@ -10,6 +10,6 @@ MAX_ITEMS = 100
 
 
 def context_version(purpose: str, signal_ids: Iterable[uuid.UUID]) -> str:
-    """Return what stays the same while the same signals are known for a purpose."""
+    """Return a digest that stays the same while the same signals are retrieved for a purpose."""
     lines = "\n".join([purpose, *sorted(map(str, signal_ids))])
     return f"ctx1_{encode(hashlib.sha256(lines.encode()).digest())}"

@@ -11,7 +11,7 @@ from app.enrichment.view_schemas import CONTEXT_ITEM_EXAMPLE, ContextItemSchema
 
 
 class ContextQuery(Payload, frozen=True):
-    """Whose context is asked for."""
+    """The customer or interaction whose context is retrieved."""
 
     purpose: str
     user_ref: str | None = None
@@ -21,7 +21,7 @@ class ContextQuery(Payload, frozen=True):
 
 
 class ContextQuerySchema(Schema):
-    """A customer's references, or the interaction that was answered in, or both."""
+    """A customer's references, the interaction that was answered in, or both."""
 
     loads_into = ContextQuery
     example = {"purpose": "product_personalization", "userRef": "user_17"}
@@ -34,7 +34,7 @@ class ContextQuerySchema(Schema):
 
 
 class RetrievalSchema(Schema):
-    """What is known and may be used for this purpose, right now."""
+    """What may be used for this purpose right now."""
 
     example = {
         "retrievalId": "7e1c9a52-3b4d-4f60-8a71-92c3d4e5f607",

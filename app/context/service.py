@@ -1,79 +1,30 @@
-"""Retrieving: reading what is known at this second, and writing down what was read."""
+"""Retrieving a customer's context, and recording what was retrieved."""
 
 import uuid
 from dataclasses import dataclass
 from datetime import datetime
+from typing import NamedTuple
 
+from app.context.models import ContextRetrieval
 from app.context.rules import MAX_ITEMS, context_version
 from app.context.schemas import ContextQuery
 from app.core import clock
-from app.core.database import PreparedStatement
+from app.core.database import PreparedStatement, session
 from app.core.errors import Problem, Unprocessable
 from app.core.pepper import current_pepper
 from app.core.purposes import Purpose
-from app.customers.rules import Level, digest_references
+from app.customers.locks import MAX_TRIES, CustomerBusy
+from app.customers.rules import Level, References, digest_references
+from app.customers.sql import NAMED_CUSTOMER, locked_customer
+from app.enrichment.sql import INTERACTION_CUSTOMER, INTERACTION_SIGNALS, remembered_signals
 from app.products.key_cache import CallerEnvironment
 
-# One statement, so that it sees one moment. It asks by index only: whom the references name, what that customer is
-# remembered by, what the interaction told, the newest of each key. What has ended is absent though it is still there.
-RETRIEVE_CONTEXT = PreparedStatement(
-    "retrieve_context",
-    f"""
-    WITH named AS (
-        SELECT customer_id FROM customer_references
-        WHERE product_id = :product_id::uuid AND kind = 'user' AND digest = :user::bytea
-          AND (:account::bytea IS NULL OR scope IN (:account, ''))
-        UNION ALL
-        SELECT customer_id FROM customer_references
-        WHERE :user IS NULL AND product_id = :product_id AND kind = 'account' AND digest = :account
-        UNION ALL
-        SELECT customer_id FROM customer_references
-        WHERE :user IS NULL AND :account IS NULL AND product_id = :product_id AND kind = 'anonymous'
-          AND digest = :anonymous::bytea
-        LIMIT 2
-    ), customer AS (
-        -- A user of several accounts who is named without one is nobody.
-        SELECT (array_agg(customer_id))[1] AS id FROM named HAVING count(*) = 1
-    ), kept AS (
-        SELECT s.* FROM signals s, customer
-        WHERE s.product_id = :product_id AND s.customer_id = customer.id AND s.purpose = :purpose::text AND s.remembered
-        UNION ALL
-        SELECT s.* FROM signals s
-        WHERE s.environment_id = :environment_id::uuid AND s.interaction_id = :interaction_id::uuid
-          AND s.product_id = :product_id AND s.purpose = :purpose
-          AND ((:user IS NULL AND :account IS NULL AND :anonymous IS NULL) OR s.customer_id IS NULL
-               OR s.customer_id = (SELECT id FROM customer))
-    ), items AS (
-        SELECT DISTINCT ON (k.key) k.id, k.key, k.type, k.value, k.summary, k.provenance, k.confidence, k.remembered,
-               k.expires_at
-        FROM kept k JOIN environments e ON e.id = k.environment_id
-        WHERE k.expires_at > :now::timestamptz AND k.provenance <> 'agent_inference'
-          AND k.created_at > :now - make_interval(days => e.retention_days)
-          -- A scalar, so that it is looked up by key; as an anti-join it would read every choice of the product.
-          AND (SELECT c.decision FROM customer_choices c WHERE c.product_id = :product_id
-               AND c.customer_id = k.customer_id AND c.purpose = :purpose) IS DISTINCT FROM 'declined'
-        ORDER BY k.key, k.created_at DESC, k.id LIMIT {MAX_ITEMS}
-    ), stored AS (
-        INSERT INTO context_retrievals (product_id, id, environment_id, customer_id, purpose, signal_ids, created_at)
-        -- Whose interaction it was counts where no reference says it, so that erasing the customer finds this too.
-        SELECT :product_id, :retrieval_id::uuid, :environment_id,
-               CASE WHEN :user IS NULL AND :account IS NULL AND :anonymous IS NULL
-               THEN (SELECT customer_id FROM enrichment_requests
-                     WHERE environment_id = :environment_id AND interaction_id = :interaction_id)
-               ELSE (SELECT id FROM customer) END,
-               :purpose, coalesce(array_agg(id), ARRAY[]::uuid[]), :now FROM items
-        ON CONFLICT (product_id, id) DO NOTHING
-    )
-    SELECT * FROM items
-    """,
-)
 
+class ContextRow(NamedTuple):
+    """One row of a retrieval: its level, whether its customer was removed meanwhile, and an item if there is any."""
 
-@dataclass(frozen=True, slots=True)
-class ContextItem:
-    """One thing that is known."""
-
-    allowed_uses: list[str]
+    identity_level: Level | None
+    has_moved: bool
     signal_id: uuid.UUID
     key: str
     type: str
@@ -85,9 +36,67 @@ class ContextItem:
     expires_at: datetime
 
 
+# One statement, so that it sees one moment, and one that asks by index only. It locks the customer before it stores the
+# retrieval, so that who erases or links the customer finds it.
+RETRIEVE_CONTEXT = PreparedStatement(
+    "retrieve_context",
+    f"""
+    WITH {NAMED_CUSTOMER}, subject AS (
+        -- Whose interaction it was counts where no reference says it, so that erasing the customer finds this too.
+        SELECT CASE WHEN :user IS NULL AND :account IS NULL AND :anonymous IS NULL THEN {INTERACTION_CUSTOMER}
+               ELSE (SELECT id FROM customer) END AS id
+    ), locked AS (
+        {locked_customer("(SELECT id FROM subject)")}
+    ), status AS (
+        SELECT (SELECT level FROM customer) AS identity_level,
+               id IS NOT NULL AND NOT EXISTS (SELECT FROM locked) AS has_moved
+        FROM subject
+    ), candidates AS (
+        {remembered_signals("(SELECT id FROM customer)")}
+        UNION ALL
+        SELECT * FROM ({INTERACTION_SIGNALS}) AS i
+        WHERE (:user IS NULL AND :account IS NULL AND :anonymous IS NULL)
+           OR i.customer_id IS NULL OR i.customer_id = (SELECT id FROM customer)
+    ), items AS (
+        SELECT DISTINCT ON (c.key) c.id AS signal_id, c.key, c.type, c.value, c.summary, c.provenance, c.confidence,
+               c.remembered, c.expires_at
+        FROM candidates c
+        -- A browser may be used by somebody else after its visitor has signed in and out.
+        WHERE (SELECT identity_level FROM status) IS DISTINCT FROM 'pseudonymous'
+           OR c.customer_id IS NULL OR c.identity_level = 'pseudonymous'
+        ORDER BY c.key, c.created_at DESC, c.id LIMIT {MAX_ITEMS}
+    ), stored AS (
+        INSERT INTO context_retrievals (product_id, id, environment_id, customer_id, purpose, signal_ids, created_at)
+        SELECT :product_id, :retrieval_id::uuid, :environment_id, (SELECT id FROM subject), :purpose,
+               coalesce(array_agg(signal_id), ARRAY[]::uuid[]), :now
+        FROM items HAVING NOT (SELECT has_moved FROM status)
+        ON CONFLICT (product_id, id) DO NOTHING
+    )
+    SELECT * FROM status LEFT JOIN items ON true ORDER BY key
+    """,
+    row=ContextRow,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ContextItem:
+    """One signal, as a company retrieves it."""
+
+    signal_id: uuid.UUID
+    key: str
+    type: str
+    value: str
+    summary: str
+    provenance: str
+    confidence: float | None
+    allowed_uses: list[str]
+    remembered: bool
+    expires_at: datetime
+
+
 @dataclass(frozen=True, slots=True)
 class Retrieval:
-    """What is known, and the name under which it was read."""
+    """A customer's context, and the id that a decision names it by."""
 
     retrieval_id: uuid.UUID
     identity_level: Level
@@ -97,29 +106,60 @@ class Retrieval:
 
 
 def retrieve(environment: CallerEnvironment, query: ContextQuery) -> Retrieval:
-    """Return what may be used for a purpose right now; nothing is made but the retrieval itself."""
+    """Return what may be used for a purpose right now; creates nothing but the retrieval itself."""
     key = current_pepper().derive(Purpose.CUSTOMER_REFERENCES, environment.product_id)
     references = digest_references(key, query.account_ref, query.user_ref, query.anonymous_ref)
-    interaction_id = uuid.UUID(query.interaction_id) if query.interaction_id else None
-    if references.level is Level.EPHEMERAL and interaction_id is None:
+    if references.level is Level.EPHEMERAL and query.interaction_id is None:
         sentence = "Send userRef, accountRef or anonymousRef, or the interactionId that was answered in."
         raise Unprocessable(problems=[Problem("", "required", sentence)])
     retrieval_id = uuid.uuid4()
-    rows = RETRIEVE_CONTEXT.all(
-        product_id=environment.product_id,
-        environment_id=environment.id,
-        retrieval_id=retrieval_id,
-        user=references.user,
-        account=references.account,
-        anonymous=references.anonymous,
-        interaction_id=interaction_id,
-        purpose=query.purpose,
-        now=clock.now(),
-    )
+    rows = _retrieve_rows(environment, query, references, retrieval_id)
+    items = [_item(row, query.purpose) for row in rows if row.signal_id is not None]
     return Retrieval(
         retrieval_id=retrieval_id,
-        identity_level=references.level,
-        context_version=context_version(query.purpose, (row[0] for row in rows)),
-        interaction_id=interaction_id,
-        items=[ContextItem([query.purpose], *row) for row in rows],
+        identity_level=Level(rows[0].identity_level or references.level),
+        context_version=context_version(query.purpose, (item.signal_id for item in items)),
+        interaction_id=uuid.UUID(query.interaction_id) if query.interaction_id else None,
+        items=items,
+    )
+
+
+def find_retrieval(product_id: uuid.UUID, retrieval_id: uuid.UUID) -> ContextRetrieval | None:
+    """Return a stored retrieval as it is in the database now."""
+    return session().get(ContextRetrieval, (product_id, retrieval_id), populate_existing=True)
+
+
+def _retrieve_rows(
+    environment: CallerEnvironment, query: ContextQuery, references: References, retrieval_id: uuid.UUID
+) -> list[ContextRow]:
+    """Return at least one row; look again if the customer was erased or linked at that instant."""
+    for _ in range(MAX_TRIES):
+        rows = RETRIEVE_CONTEXT.all(
+            product_id=environment.product_id,
+            environment_id=environment.id,
+            retrieval_id=retrieval_id,
+            user=references.user,
+            account=references.account,
+            anonymous=references.anonymous,
+            interaction_id=uuid.UUID(query.interaction_id) if query.interaction_id else None,
+            purpose=query.purpose,
+            now=clock.now(),
+        )
+        if not rows[0].has_moved:
+            return rows
+    raise CustomerBusy
+
+
+def _item(row: ContextRow, purpose: str) -> ContextItem:
+    return ContextItem(
+        signal_id=row.signal_id,
+        key=row.key,
+        type=row.type,
+        value=row.value,
+        summary=row.summary,
+        provenance=row.provenance,
+        confidence=row.confidence,
+        allowed_uses=[purpose],
+        remembered=row.remembered,
+        expires_at=row.expires_at,
     )

@@ -1,1 +1,1 @@
-"""Who a company's customers are, by opaque references, and what they chose."""
+"""A company's customers, known by opaque references, and their choices."""

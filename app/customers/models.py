@@ -1,4 +1,4 @@
-"""Customers of a product, the references they are known by, and what they chose.
+"""Customers of a product, the references they are known by, and their choices.
 
 There are no foreign keys: what belongs to a removed product is erased in batches, as its feedback is.
 """
@@ -14,7 +14,7 @@ from app.customers.rules import CHOICES, KINDS, PURPOSES
 
 
 class Customer(Base):
-    """Somebody who is known again."""
+    """A customer of a product."""
 
     __tablename__ = "customers"
     __table_args__ = (Index("ix_customers_last_seen", "product_id", "last_seen_at"),)
@@ -23,11 +23,11 @@ class Customer(Base):
     id: Mapped[uuid.UUID] = mapped_column(primary_key=True)
     created_at: Mapped[datetime] = mapped_column(DateTime(timezone=True))
     last_seen_at: Mapped[datetime] = mapped_column(DateTime(timezone=True))
-    """To the day: when a request last named this customer."""
+    """When a request last named this customer, to the day."""
 
 
 class CustomerReference(Base):
-    """One reference, as a keyed digest, and whom it names."""
+    """One reference, as a keyed digest, and the customer it names."""
 
     __tablename__ = "customer_references"
     __table_args__ = (
@@ -39,15 +39,15 @@ class CustomerReference(Base):
     kind: Mapped[str] = mapped_column(Text, primary_key=True)
     digest: Mapped[bytes] = mapped_column(LargeBinary, primary_key=True)
     scope: Mapped[bytes] = mapped_column(LargeBinary, primary_key=True)
-    """Of a user: the digest of the account; empty where there is none, or none is known yet."""
+    """Of a user: the digest of the account; empty while none was sent."""
     customer_id: Mapped[uuid.UUID] = mapped_column()
     created_at: Mapped[datetime] = mapped_column(DateTime(timezone=True))
     linked_at: Mapped[datetime | None] = mapped_column(DateTime(timezone=True))
-    """When an anonymous reference became part of a verified customer, which happens once."""
+    """When an anonymous reference was linked to a verified customer, which happens once."""
 
 
 class CustomerChoice(Base):
-    """What a customer said about one purpose. It outlives every signal: a forgotten no would be asked again."""
+    """A customer's choice about one purpose. It outlives every signal: a forgotten no would be asked again."""
 
     __tablename__ = "customer_choices"
     __table_args__ = (

@@ -6,14 +6,14 @@ from typing import NamedTuple
 
 
 class ContextPurpose(StrEnum):
-    """What an answer may be used for. No permission and no signal of one purpose is good for the other."""
+    """What an answer may be used for. A permission or signal of one purpose is never used for the other."""
 
     PRODUCT_PERSONALIZATION = "product_personalization"
     TARGETED_ADVERTISING = "targeted_advertising"
 
 
 class Level(StrEnum):
-    """How well a customer is known."""
+    """How a customer is known."""
 
     VERIFIED = "verified"
     PSEUDONYMOUS = "pseudonymous"
@@ -37,11 +37,11 @@ KINDS = tuple(map(str, Kind))
 LEVELS = tuple(map(str, Level))
 
 NO_ACCOUNT = b""
-"""The scope of a user whose account nobody has told yet."""
+"""The scope of a user whose account was not sent yet."""
 
 
 class References(NamedTuple):
-    """A customer's references as keyed digests; the texts themselves are never kept."""
+    """A customer's references as keyed digests; the texts themselves are never stored."""
 
     account: bytes | None
     user: bytes | None
@@ -49,7 +49,7 @@ class References(NamedTuple):
 
     @property
     def level(self) -> Level:
-        """How well these references know a customer."""
+        """The level at which these references name a customer."""
         if self.account or self.user:
             return Level.VERIFIED
         return Level.PSEUDONYMOUS if self.anonymous else Level.EPHEMERAL
@@ -58,7 +58,7 @@ class References(NamedTuple):
 def digest_references(key: bytes, account: str | None, user: str | None, anonymous: str | None) -> References:
     """Return the digests of references: HMAC-SHA256 under the product's own key.
 
-    So the same customer of two products cannot be joined, nor guessed from the database alone.
+    The same customer of two products cannot be joined, and no reference can be guessed from the database alone.
     """
 
     def digest(kind: Kind, text: str | None) -> bytes | None:

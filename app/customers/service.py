@@ -1,8 +1,4 @@
-"""Resolving references to customers, linking, and what a customer chose.
-
-Whoever writes for a customer locks the customer first, and only then what belongs to it; so an answer, an opt-out and
-a link never cross each other.
-"""
+"""Resolving references to customers, linking, and what a customer chose."""
 
 import hashlib
 import uuid
@@ -16,15 +12,13 @@ from sqlalchemy import Row, Table, text
 from app.core import clock
 from app.core.database import Base, session
 from app.core.errors import Conflict
+from app.customers import locks
+from app.customers.locks import MAX_TRIES, CustomerBusy, CustomerGone
 from app.customers.models import Customer, CustomerChoice, CustomerReference
 from app.customers.rules import DECLINED, NO_ACCOUNT, ContextPurpose, Kind, Level, References
 
-# In one fixed order, so that two requests with the same references never wait for each other in a ring.
+# In one fixed order, so that two requests with the same references never deadlock.
 _LOCK_REFERENCES = text("SELECT pg_advisory_xact_lock(key) FROM unnest(CAST(:keys AS bigint[])) AS key")
-
-_LOCK = text("""
-    SELECT id FROM customers WHERE product_id = :product_id AND id = ANY(CAST(:ids AS uuid[])) ORDER BY id FOR UPDATE
-""")
 
 _FIND = text("""
     SELECT scope, customer_id, linked_at FROM customer_references
@@ -41,7 +35,7 @@ _REPOINT = text("""
     WHERE product_id = :product_id AND customer_id = :customer_id
 """)
 
-# Where either of the two had said no, the one that remains has.
+# A no of either of the two remains.
 _MERGE_CHOICES = text("""
     INSERT INTO customer_choices AS c (product_id, customer_id, purpose, decision, decided_at)
     SELECT product_id, :into, purpose, decision, decided_at FROM customer_choices
@@ -63,53 +57,48 @@ _UPDATE_LAST_SEEN = text("""
     WHERE product_id = :product_id AND id = :customer_id AND last_seen_at < :before
 """)
 
-MAX_TRIES = 5
 LAST_SEEN_PRECISION = timedelta(days=1)
 
 
 class AmbiguousUser(Conflict):
-    """Users of several accounts have this reference."""
+    """Several accounts have a user with this reference."""
 
     code = "ambiguous_reference"
     sentence = "Users of several accounts have this userRef; send the accountRef with it."
 
 
 class LinkedElsewhere(Conflict):
-    """An anonymous customer becomes somebody once."""
+    """An anonymous customer is linked once."""
 
     code = "linked_elsewhere"
     sentence = "This anonymousRef has already become part of another customer."
 
 
-class _Overtaken(Exception):
-    """The customer has gone meanwhile, into another one or for good."""
-
-
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """Whom references name; the customer is locked until the end of the transaction."""
+    """The customer that references name, locked until the end of the transaction."""
 
     customer_id: uuid.UUID | None
     level: Level
     has_been_linked: bool = False
-    """Whether an anonymous customer has just become part of this one."""
+    """Whether an anonymous customer was just linked into this one."""
 
 
 def resolve(product_id: uuid.UUID, references: References) -> Identity:
-    """Return the customer that references name, made or linked if needed, and lock it."""
+    """Return the customer that references name, created or linked if needed, and lock it."""
     if references.level is Level.EPHEMERAL:
         return Identity(None, references.level)
     session().execute(_LOCK_REFERENCES, {"keys": _lock_keys(product_id, references)})
     for _ in range(MAX_TRIES):
         try:
             return _resolve(product_id, references)
-        except _Overtaken:
+        except CustomerGone:
             continue
-    raise Conflict("This customer is being changed by others; please try again.")
+    raise CustomerBusy
 
 
 def find(product_id: uuid.UUID, references: References) -> uuid.UUID | None:
-    """Return whom references name, without making anybody; None also where it could be several."""
+    """Return the customer that references name, without creating one; None also where there are several."""
     rows: Sequence[Row[Any]]
     if references.user is not None:
         scopes = (NO_ACCOUNT, references.account)
@@ -122,40 +111,34 @@ def find(product_id: uuid.UUID, references: References) -> uuid.UUID | None:
     return rows[0].customer_id if len(rows) == 1 else None
 
 
-def lock(product_id: uuid.UUID, customer_id: uuid.UUID) -> bool:
-    """Lock a customer; False if it is gone."""
-    found = session().execute(_LOCK, {"product_id": product_id, "ids": [customer_id]})
-    return found.first() is not None
-
-
 def find_choice(product_id: uuid.UUID, customer_id: uuid.UUID, purpose: str) -> str | None:
-    """Return what a customer last said about a purpose."""
-    found = session().get(CustomerChoice, (product_id, customer_id, purpose), populate_existing=True)
-    return found.decision if found else None
+    """Return a customer's last choice about a purpose, or None."""
+    choice = session().get(CustomerChoice, (product_id, customer_id, purpose), populate_existing=True)
+    return choice.decision if choice else None
 
 
 def choose(product_id: uuid.UUID, customer_id: uuid.UUID, purpose: str, decision: str) -> None:
-    """Record what a customer says about a purpose."""
+    """Record a customer's choice about a purpose."""
     values = {"product_id": product_id, "customer_id": customer_id, "purpose": purpose, "decision": decision}
     session().execute(_CHOOSE, {**values, "now": clock.now()})
 
 
 def list_declined(product_id: uuid.UUID, customer_id: uuid.UUID) -> list[str]:
-    """Return the purposes that a customer has said no to."""
+    """Return the purposes that a customer has declined."""
     return [
         purpose for purpose in map(str, ContextPurpose) if find_choice(product_id, customer_id, purpose) == DECLINED
     ]
 
 
 def tables_of_customers() -> list[Table]:
-    """Return the tables of other rooms whose rows belong to a customer."""
+    """Return the tables of other packages whose rows belong to a customer: those with a column `customer_id`."""
     own = {Customer.__tablename__, CustomerReference.__tablename__, CustomerChoice.__tablename__}
     return [table for table in Base.metadata.sorted_tables if "customer_id" in table.columns and table.name not in own]
 
 
 def _lock_keys(product_id: uuid.UUID, references: References) -> list[int]:
-    named = zip(References._fields, references, strict=True)
-    digests = [hashlib.sha256(product_id.bytes + kind.encode() + digest).digest() for kind, digest in named if digest]
+    pairs = zip(References._fields, references, strict=True)
+    digests = [hashlib.sha256(product_id.bytes + kind.encode() + digest).digest() for kind, digest in pairs if digest]
     return sorted(int.from_bytes(digest[:8], signed=True) for digest in digests)
 
 
@@ -188,17 +171,19 @@ def _verified(product_id: uuid.UUID, references: References) -> uuid.UUID | None
 
 
 def _user(product_id: uuid.UUID, digest: bytes, account: bytes) -> uuid.UUID:
-    """Return a user of an account; one who was seen without it, before or after, is the same."""
-    known: dict[bytes, uuid.UUID] = {bytes(row.scope): row.customer_id for row in _find(product_id, Kind.USER, digest)}
-    if account in known:
-        return known[account]
-    if account == NO_ACCOUNT and known:
-        if len(known) > 1:
+    """Return a user of an account; one that was sent without it, before or after, is the same."""
+    customers_by_account: dict[bytes, uuid.UUID] = {
+        bytes(row.scope): row.customer_id for row in _find(product_id, Kind.USER, digest)
+    }
+    if account in customers_by_account:
+        return customers_by_account[account]
+    if account == NO_ACCOUNT and customers_by_account:
+        if len(customers_by_account) > 1:
             raise AmbiguousUser
-        return next(iter(known.values()))
-    if NO_ACCOUNT in known:
+        return next(iter(customers_by_account.values()))
+    if NO_ACCOUNT in customers_by_account:
         session().execute(_BIND_USER, {"product_id": product_id, "digest": digest, "scope": account})
-        return known[NO_ACCOUNT]
+        return customers_by_account[NO_ACCOUNT]
     return _create(product_id, Kind.USER, digest, account)
 
 
@@ -240,8 +225,7 @@ def _refer(
 
 
 def _locked(product_id: uuid.UUID, customer_id: uuid.UUID) -> uuid.UUID:
-    if not lock(product_id, customer_id):
-        raise _Overtaken
+    locks.lock(product_id, customer_id)
     _update_last_seen(product_id, customer_id)
     return customer_id
 
@@ -253,11 +237,9 @@ def _update_last_seen(product_id: uuid.UUID, customer_id: uuid.UUID) -> None:
 
 
 def _link(product_id: uuid.UUID, customer_id: uuid.UUID, into: uuid.UUID) -> None:
-    """Make everything of an anonymous customer a verified customer's."""
+    """Move everything of an anonymous customer to a verified one."""
     values = {"product_id": product_id, "customer_id": customer_id, "into": into, "now": clock.now()}
-    found = session().execute(_LOCK, {"product_id": product_id, "ids": [customer_id, into]}).all()
-    if len(found) < len({customer_id, into}):
-        raise _Overtaken
+    locks.lock_for_removal(product_id, customer_id, into)
     _update_last_seen(product_id, into)
     session().execute(_MERGE_CHOICES, values)
     session().execute(_REPOINT, values)

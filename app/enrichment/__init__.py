@@ -1,1 +1,1 @@
-"""Questions to a customer's agent, and its answers."""
+"""Requests for context to a customer's agent, and its answers."""

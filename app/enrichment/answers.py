@@ -1,35 +1,33 @@
-"""Answering: the catalog of the request is the only vocabulary, and one answer stays."""
+"""Answering a request: the catalog of the request is the only vocabulary, and it is answered once."""
 
-import hmac
 import uuid
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-import msgspec
-
 from app.core import clock
 from app.core.database import session
-from app.core.errors import Conflict, Forbidden, Problem, Unauthorized, Unprocessable
+from app.core.errors import Conflict, Forbidden, Problem, Unprocessable
 from app.core.pepper import current_pepper
 from app.core.purposes import Purpose
 from app.core.wire.serialization import dumps, loads
+from app.customers import locks
 from app.customers import service as customers
+from app.customers.locks import CustomerGone
 from app.customers.rules import DECLINED
 from app.enrichment import revocation
-from app.enrichment.guards import OpenRequest
+from app.enrichment.fingerprint import differing_positions, digest_members
+from app.enrichment.guards import HandleExpired, OpenRequest
 from app.enrichment.models import EnrichmentRequest, Signal
 from app.enrichment.rules import INFERENCE, State, expiry, summarize
 from app.enrichment.schemas import Answer, Item
 from app.interactions.service import note_answer
 from app.products.service import get_environment
 
-MAX_TRIES = 5
-
 
 class OptedOut(Forbidden):
-    """The customer has said no."""
+    """The customer has declined."""
 
     code = "opted_out"
     sentence = "The user does not want this shared; please do not send it again."
@@ -44,7 +42,7 @@ class AnswerChanged(Conflict):
 
 @dataclass(frozen=True, slots=True)
 class AcceptedAnswer:
-    """What an agent is told of its answer."""
+    """The receipt of an answer."""
 
     request_id: uuid.UUID
     interaction_id: uuid.UUID
@@ -53,22 +51,22 @@ class AcceptedAnswer:
     accepted: bool = True
 
 
-def answer(opened: OpenRequest, given: Answer) -> AcceptedAnswer:
-    """Store an answer and confirm its interaction; a retry of it gets the same again."""
-    request = lock_request(opened)
-    fingerprint = _fingerprint(request, given)
-    if request.answered_as == request.state and _is_same(request.answer_fingerprint, fingerprint):
+def answer(open_request: OpenRequest, new_answer: Answer) -> AcceptedAnswer:
+    """Store an answer and confirm its interaction; a retry of it gets the same receipt."""
+    request = lock_request(open_request)
+    digests = _digest(request, new_answer)
+    if request.answered_as == request.state and request.answer_fingerprint == digests:
         return _accepted(request)
-    _check(request, given)
+    _check(request, new_answer)
     if request.state == State.DECLINED:
         raise OptedOut
     if request.state != State.ANSWER_READY:
-        raise AnswerChanged
-    signals = _keep(request, given.items)
-    if given.status == State.DECLINED:
+        raise AnswerChanged(problems=_differences(request.answer_fingerprint or b"", digests))
+    signals = _store(request, new_answer.items)
+    if new_answer.status == State.DECLINED:
         decline(request)
-    request.state = request.answered_as = given.status
-    request.answer_fingerprint = fingerprint
+    request.state = request.answered_as = new_answer.status
+    request.answer_fingerprint = digests
     # As it is read back, so that the first answer and every later one are made of the same bytes.
     request.receipt = loads(dumps([_receipt(signal) for signal in signals]))
     note_answer(request.environment_id, request.interaction_id)
@@ -76,25 +74,29 @@ def answer(opened: OpenRequest, given: Answer) -> AcceptedAnswer:
     return _accepted(request)
 
 
-def lock_request(opened: OpenRequest) -> EnrichmentRequest:
-    """Return a request, locked after its customer, or raise if it is gone."""
-    identity = (opened.environment_id, opened.interaction_id)
-    for _ in range(MAX_TRIES):
-        found = session().get(EnrichmentRequest, identity, populate_existing=True)
-        if found is None:
-            break
-        customer_id = found.customer_id
-        if customer_id is not None and not customers.lock(found.product_id, customer_id):
-            # The customer has become part of another one; the request has moved with it.
-            continue
-        locked = session().get(EnrichmentRequest, identity, populate_existing=True, with_for_update=True)
-        if locked is not None and locked.customer_id == customer_id:
-            return locked
-    raise Unauthorized
+def lock_request(open_request: OpenRequest) -> EnrichmentRequest:
+    """Return a request, locked after its customer, or raise `HandleExpired` if it no longer exists."""
+    identity = (open_request.environment_id, open_request.interaction_id)
+
+    def find_customer_id() -> uuid.UUID | None:
+        row = session().get(EnrichmentRequest, identity, populate_existing=True)
+        return row.customer_id if row else None
+
+    row = session().get(EnrichmentRequest, identity)
+    if row is None:
+        raise HandleExpired
+    try:
+        customer_id = locks.lock_current(row.product_id, find_customer_id)
+    except CustomerGone:
+        raise HandleExpired from None
+    request = session().get(EnrichmentRequest, identity, populate_existing=True, with_for_update=True)
+    if request is None or request.customer_id != customer_id:
+        raise HandleExpired
+    return request
 
 
 def decline(request: EnrichmentRequest) -> None:
-    """Take away what a no takes away: all of the purpose for a known customer, else this use."""
+    """Remove what a no removes: everything of the purpose for a known customer, else of this interaction."""
     if request.customer_id is None:
         revocation.revoke_use(request)
     else:
@@ -103,35 +105,38 @@ def decline(request: EnrichmentRequest) -> None:
     session().refresh(request)
 
 
-def _fingerprint(request: EnrichmentRequest, given: Answer) -> bytes:
+def _digest(request: EnrichmentRequest, new_answer: Answer) -> bytes:
     key = current_pepper().derive(Purpose.ENRICHMENT_ANSWER, request.id)
-    return hmac.digest(key, msgspec.json.encode(given), "sha256")
+    return digest_members(key, [new_answer.status, *new_answer.items])
 
 
-def _is_same(stored: bytes | None, fingerprint: bytes) -> bool:
-    return stored is not None and hmac.compare_digest(stored, fingerprint)
+def _differences(stored: bytes, digests: bytes) -> list[Problem]:
+    """Name the members of an answer that differ from the stored one."""
+    positions = differing_positions(stored, digests)
+    pointers = [f"/items/{position - 1}" if position else "/status" for position in positions]
+    return [Problem(pointer, "changed", "This differs from the first answer.") for pointer in pointers]
 
 
-def _check(request: EnrichmentRequest, given: Answer) -> None:
-    problems = list(_objections(request, given))
+def _check(request: EnrichmentRequest, new_answer: Answer) -> None:
+    problems = list(_problems(request, new_answer))
     if problems:
         raise Unprocessable(code=problems[0].code, problems=problems)
 
 
-def _objections(request: EnrichmentRequest, given: Answer) -> Iterator[Problem]:
-    if (given.status == State.ANSWERED) != bool(given.items):
+def _problems(request: EnrichmentRequest, new_answer: Answer) -> Iterator[Problem]:
+    if (new_answer.status == State.ANSWERED) != bool(new_answer.items):
         sentence = "The status answered needs 1 to 8 items, and no other status takes any."
         yield Problem("/items", "items_and_status", sentence)
     entries = {entry["key"]: entry for entry in request.catalog}
-    seen: set[str] = set()
-    for index, item in enumerate(given.items):
+    keys: set[str] = set()
+    for index, item in enumerate(new_answer.items):
         if item.key in request.withheld_keys:
             yield Problem(f"/items/{index}/key", "not_advertising_safe", "This may not be used for advertising.")
         else:
-            yield from _foreign_to(entries, item, f"/items/{index}")
-        if item.key in seen:
+            yield from _catalog_problems(entries, item, f"/items/{index}")
+        if item.key in keys:
             yield Problem(f"/items/{index}/key", "distinct", "Each key may be answered once.")
-        seen.add(item.key)
+        keys.add(item.key)
         if item.remember and (not request.remember or item.provenance == INFERENCE):
             sentence = "This request, or what an agent inferred, may not be remembered; leave remember out."
             yield Problem(f"/items/{index}/remember", "remember_not_allowed", sentence)
@@ -139,26 +144,26 @@ def _objections(request: EnrichmentRequest, given: Answer) -> Iterator[Problem]:
             yield Problem(f"/items/{index}/expiresAt", "in_the_past", "This must be in the future.")
 
 
-def _foreign_to(entries: dict[str, dict[str, Any]], item: Item, place: str) -> Iterator[Problem]:
-    """Say where an item leaves the catalog, and what would fit there."""
+def _catalog_problems(entries: dict[str, dict[str, Any]], item: Item, pointer: str) -> Iterator[Problem]:
+    """Name the members of an item that are not the catalog's, and what would be."""
     code, sentence = "unknown_catalog_entry", "key, type and value must be those of one entry of bodySchema.catalog."
     entry = entries.get(item.key)
     if entry is None:
-        yield Problem(f"{place}/key", code, sentence, {"allowed": list(entries)})
+        yield Problem(f"{pointer}/key", code, sentence, {"allowed": list(entries)})
         return
     if item.type != entry["type"]:
-        yield Problem(f"{place}/type", code, sentence, {"allowed": [entry["type"]]})
+        yield Problem(f"{pointer}/type", code, sentence, {"allowed": [entry["type"]]})
     if item.value not in entry["allowedValues"]:
-        yield Problem(f"{place}/value", code, sentence, {"allowed": entry["allowedValues"]})
+        yield Problem(f"{pointer}/value", code, sentence, {"allowed": entry["allowedValues"]})
 
 
-def _keep(request: EnrichmentRequest, items: Iterable[Item]) -> list[Signal]:
+def _store(request: EnrichmentRequest, items: Iterable[Item]) -> list[Signal]:
     entries = {entry["key"]: entry for entry in request.catalog}
     now = clock.now()
-    kept = [_signal(request, entries[item.key], item, now) for item in items]
-    revocation.supersede(request, [signal.key for signal in kept if signal.remembered])
-    session().add_all(kept)
-    return kept
+    signals = [_signal(request, entries[item.key], item, now) for item in items]
+    revocation.supersede(request, [signal.key for signal in signals if signal.remembered])
+    session().add_all(signals)
+    return signals
 
 
 def _signal(request: EnrichmentRequest, entry: dict[str, Any], item: Item, now: datetime) -> Signal:
@@ -169,6 +174,7 @@ def _signal(request: EnrichmentRequest, entry: dict[str, Any], item: Item, now: 
         environment_id=request.environment_id,
         interaction_id=request.interaction_id,
         customer_id=request.customer_id,
+        identity_level=request.identity_level,
         purpose=request.purpose,
         key=item.key,
         type=entry.get("questionType", entry["type"]),
@@ -191,7 +197,7 @@ def _receipt(signal: Signal) -> dict[str, Any]:
         "summary": signal.summary,
         "provenance": signal.provenance,
         "confidence": signal.confidence,
-        # What an agent only inferred is no fact about anybody, so it is good for nothing.
+        # What an agent only inferred is no fact about anybody, so it may be used for nothing.
         "allowed_uses": [] if signal.provenance == INFERENCE else [signal.purpose],
         "remembered": signal.remembered,
         "expires_at": signal.expires_at,

@@ -1,6 +1,7 @@
 """The guard of the request handle `aqr1_`."""
 
 import uuid
+from datetime import datetime
 from typing import NamedTuple
 
 from flask import g
@@ -23,14 +24,12 @@ class OpenRequest(NamedTuple):
     environment_id: uuid.UUID
     interaction_id: uuid.UUID
     key_id: str
+    expires_at: datetime
 
 
-FIND_OPEN_REQUEST = PreparedStatement(
-    "find_open_request",
-    """
-    SELECT environment_id, interaction_id, key_id FROM enrichment_requests
-    WHERE id = :request_id::uuid AND expires_at > :now::timestamptz
-    """,
+FIND_REQUEST = PreparedStatement(
+    "find_request",
+    "SELECT environment_id, interaction_id, key_id, expires_at FROM enrichment_requests WHERE id = :request_id::uuid",
     row=OpenRequest,
 )
 
@@ -42,7 +41,7 @@ class InvalidHandle(InvalidBearerToken):
 
 
 class HandleExpired(InvalidHandle):
-    """The signature is right and the time is over."""
+    """The signature is right, and the request has expired or was removed since."""
 
     code = "handle_expired"
     sentence = "This request handle, aqr1_…, has expired; use the one of a newer product response."
@@ -60,11 +59,16 @@ def _authenticate_handle() -> None:
         request_id = handle.read(bearer(InvalidHandle), current_pepper().derive(Purpose.REQUEST_HANDLE))
     except BadHandle:
         raise InvalidHandle from None
-    open_request = FIND_OPEN_REQUEST.first(request_id=request_id, now=clock.now())
-    key = cache.find(open_request.key_id) if open_request else None
+    open_request = FIND_REQUEST.first(request_id=request_id)
+    if open_request is None:
+        # Only the service signs handles, so there was such a request; it leaves the table when it has expired.
+        raise HandleExpired
+    key = cache.find(open_request.key_id)
     # A key that was rotated has an end and still answers for its handles; one that was revoked does not.
-    if open_request is None or key is None or key.revoked_at is not None:
+    if key is None or key.revoked_at is not None:
         raise InvalidHandle
+    if open_request.expires_at <= clock.now():
+        raise HandleExpired
     context = g._get_current_object()
     context.open_request, context.environment = open_request, key.environment
 

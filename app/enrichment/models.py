@@ -1,4 +1,4 @@
-"""Definitions, requests, and the signals that answers leave."""
+"""Requests for context, and the signals that answers become."""
 
 import uuid
 from datetime import datetime
@@ -10,7 +10,6 @@ from sqlalchemy import (
     CheckConstraint,
     DateTime,
     Double,
-    ForeignKey,
     Index,
     LargeBinary,
     SmallInteger,
@@ -24,25 +23,8 @@ from app.customers.rules import LEVELS, PURPOSES
 from app.enrichment.rules import PROVENANCES, STATES, STATUSES, SURFACES
 
 
-class FieldDefinition(Base):
-    """A question that a product wrote itself."""
-
-    __tablename__ = "enrichment_fields"
-
-    product_id: Mapped[uuid.UUID] = mapped_column(ForeignKey("products.id", ondelete="CASCADE"), primary_key=True)
-    key: Mapped[str] = mapped_column(Text, primary_key=True)
-    label: Mapped[str] = mapped_column(Text)
-    type: Mapped[str] = mapped_column(Text)
-    allowed_values: Mapped[list[str]] = mapped_column(ARRAY(Text))
-    targeted_advertising_safe: Mapped[bool] = mapped_column(Boolean)
-    operations: Mapped[list[str] | None] = mapped_column(ARRAY(Text))
-    enabled: Mapped[bool] = mapped_column(Boolean)
-    created_at: Mapped[datetime] = mapped_column(DateTime(timezone=True))
-    updated_at: Mapped[datetime] = mapped_column(DateTime(timezone=True))
-
-
 class EnrichmentRequest(Base):
-    """One interaction's request for context, with an immutable copy of what it may ask. It lives for two hours."""
+    """One interaction's request for context, with its own copy of the fields it asks for; it expires in two hours."""
 
     __tablename__ = "enrichment_requests"
     __table_args__ = (
@@ -64,9 +46,9 @@ class EnrichmentRequest(Base):
     customer_id: Mapped[uuid.UUID | None] = mapped_column()
     identity_level: Mapped[str] = mapped_column(Text)
     key_id: Mapped[str] = mapped_column(Text)
-    """The key that asked; its revocation ends the handle."""
+    """The key that the request came with; its revocation ends the handle."""
     fingerprint: Mapped[bytes] = mapped_column(LargeBinary)
-    """Of everything that a retry must repeat."""
+    """Digests of the members that a retry must repeat, in the order of `requests.REPEATED_MEMBERS`."""
     operation: Mapped[str] = mapped_column(Text)
     surface: Mapped[str] = mapped_column(Text)
     purpose: Mapped[str] = mapped_column(Text)
@@ -76,23 +58,24 @@ class EnrichmentRequest(Base):
     catalog_hash: Mapped[str] = mapped_column(Text)
     catalog: Mapped[list[dict[str, Any]]] = mapped_column(JSONB)
     withheld_keys: Mapped[list[str]] = mapped_column(ARRAY(Text))
-    """Questions of the catalog that are not safe for this purpose."""
+    """Fields of the catalog that may not be used for this purpose."""
     status_code: Mapped[int | None] = mapped_column(SmallInteger)
     duration_ms: Mapped[float | None] = mapped_column(Double)
     runtime_hint: Mapped[str | None] = mapped_column(Text)
     observation: Mapped[dict[str, str] | None] = mapped_column(JSONB(none_as_null=True))
+    """What was observed of the call, in a coarse form: `network` and `browser`."""
     created_at: Mapped[datetime] = mapped_column(DateTime(timezone=True))
     expires_at: Mapped[datetime] = mapped_column(DateTime(timezone=True))
     approved_at: Mapped[datetime | None] = mapped_column(DateTime(timezone=True))
-    """When its handle said yes, which it can do once: a later no is lifted by a newer handle only."""
+    """When its handle approved, which it can do once: a later no is lifted by a newer handle only."""
     answered_as: Mapped[str | None] = mapped_column(Text)
     answer_fingerprint: Mapped[bytes | None] = mapped_column(LargeBinary)
     receipt: Mapped[list[dict[str, Any]] | None] = mapped_column(JSONB(none_as_null=True))
-    """The signals as the agent was told of them, for its retries."""
+    """The signals as the agent's first answer listed them, for its retries."""
 
 
 class ClosedRequest(Base):
-    """What stays of a request: that its interaction has asked, so that it cannot ask again."""
+    """What stays of a request: that its interaction had one, so that it cannot have another."""
 
     __tablename__ = "closed_requests"
     __table_args__ = (Index("ix_closed_requests_closed", "environment_id", "closed_at"),)
@@ -103,7 +86,7 @@ class ClosedRequest(Base):
 
 
 class Signal(Base):
-    """One answered question."""
+    """One answered field."""
 
     __tablename__ = "signals"
     __table_args__ = (
@@ -120,6 +103,8 @@ class Signal(Base):
     environment_id: Mapped[uuid.UUID] = mapped_column()
     interaction_id: Mapped[uuid.UUID] = mapped_column()
     customer_id: Mapped[uuid.UUID | None] = mapped_column()
+    identity_level: Mapped[str | None] = mapped_column(Text)
+    """How well the customer was known when it was asked; null, of older signals, counts as verified."""
     purpose: Mapped[str] = mapped_column(Text)
     key: Mapped[str] = mapped_column(Text)
     type: Mapped[str] = mapped_column(Text)

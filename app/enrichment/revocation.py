@@ -1,4 +1,4 @@
-"""Opting out: what a no takes away, everywhere and at once."""
+"""Removing what a no removes: signals, and the answers of open requests."""
 
 import uuid
 
@@ -14,7 +14,7 @@ _FORGET = text(
     "DELETE FROM signals WHERE product_id = :product_id AND customer_id = :customer_id AND purpose = :purpose"
 )
 
-# An answer that was itself the no stays, so that its retry hears the same.
+# An answer that was itself the no stays, so that its retry gets the same receipt.
 _DECLINED = """
     UPDATE enrichment_requests SET state = 'declined',
         answer_fingerprint = CASE WHEN answered_as = 'declined' THEN answer_fingerprint END,
@@ -37,8 +37,14 @@ _NARROW = text("""
     WHERE environment_id = :environment_id AND interaction_id = :interaction_id
 """)
 
+# Whoever it was for, an interaction has at most one request.
+_RECORD_CLOSED = text("""
+    INSERT INTO closed_requests (environment_id, interaction_id, closed_at)
+    SELECT environment_id, interaction_id, expires_at FROM enrichment_requests
+    WHERE product_id = :product_id AND customer_id = :customer_id ON CONFLICT DO NOTHING
+""")
 
-# What was remembered before is history now; it lasts as long as the request that told it.
+# A replaced signal is no longer remembered; it expires with the request that it answered.
 _SUPERSEDE = text("""
     UPDATE signals s SET remembered = false, expires_at = least(s.expires_at, coalesce((
         SELECT r.expires_at FROM enrichment_requests r
@@ -49,7 +55,7 @@ _SUPERSEDE = text("""
 
 
 def supersede(request: EnrichmentRequest, keys: list[str]) -> None:
-    """Let what a customer tells to be remembered take the place of what was, so that one signal a key is."""
+    """Stop remembering what newer answers replace, so that at most one signal of a key is remembered."""
     if not keys:
         return
     values = {"product_id": request.product_id, "customer_id": request.customer_id, "purpose": request.purpose}
@@ -57,27 +63,32 @@ def supersede(request: EnrichmentRequest, keys: list[str]) -> None:
 
 
 def revoke(product_id: uuid.UUID, customer_id: uuid.UUID, purpose: str) -> None:
-    """Remove a customer's signals of a purpose for good, and close what is still asking."""
+    """Remove a customer's signals of a purpose, and decline its open requests."""
     values = {"product_id": product_id, "customer_id": customer_id, "purpose": purpose, "now": clock.now()}
     session().execute(_FORGET, values)
     session().execute(_CLOSE, values)
 
 
 def revoke_use(request: EnrichmentRequest) -> None:
-    """Remove the signals of one interaction whose customer is not known again, and close its request."""
+    """Remove the signals of one interaction without a customer, and decline its request."""
     values = {"environment_id": request.environment_id, "interaction_id": request.interaction_id}
     session().execute(_FORGET_INTERACTION, values)
     session().execute(_CLOSE_ONE, values)
 
 
 def stop_remembering(request: EnrichmentRequest) -> None:
-    """Let what one interaction has told last no longer than its request."""
+    """Let the signals of one interaction expire with its request."""
     values = {"environment_id": request.environment_id, "interaction_id": request.interaction_id}
     session().execute(_NARROW, {**values, "expires_at": request.expires_at})
 
 
 def honor_choices(product_id: uuid.UUID, identity: Identity) -> None:
-    """Let every no of a customer who has just become one out of two count for both."""
+    """Apply every no of a customer that was just linked to the signals and requests of both."""
     assert identity.customer_id is not None
     for purpose in customers.list_declined(product_id, identity.customer_id):
         revoke(product_id, identity.customer_id, purpose)
+
+
+def close_requests(product_id: uuid.UUID, customer_id: uuid.UUID) -> None:
+    """Record that the interactions of a customer's requests cannot make another one."""
+    session().execute(_RECORD_CLOSED, {"product_id": product_id, "customer_id": customer_id})

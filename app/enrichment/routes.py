@@ -1,11 +1,9 @@
-"""Questions and answers over HTTP."""
+"""The endpoints of requests, answers and choices."""
 
 from app.core.http.blueprint import Blueprint
-from app.enrichment import answers, choices, definitions, requests
+from app.enrichment import answers, choices, requests
 from app.enrichment.answers import AcceptedAnswer
-from app.enrichment.definitions import Definitions
 from app.enrichment.guards import current_request
-from app.enrichment.models import FieldDefinition
 from app.enrichment.schemas import (
     AcceptedAnswerSchema,
     Answer,
@@ -13,18 +11,13 @@ from app.enrichment.schemas import (
     ChosenSchema,
     ContextChoice,
     ContextChoiceSchema,
-    Definition,
-    DefinitionSchema,
-    DefinitionsSchema,
     NewRequest,
     NewRequestSchema,
     RequestSchema,
-    StoredDefinitionSchema,
 )
 from app.enrichment.views import ChosenView, RequestView
 from app.tokens.guards import current_environment, current_key_id
 
-questions = Blueprint("questions", __name__, title="Enrichment fields", description="A product's own questions.")
 asking = Blueprint(
     "asking", __name__, title="Enrichment requests", description="Requests for one interaction's context."
 )
@@ -36,67 +29,33 @@ answering = Blueprint(
 )
 
 
-@questions.put("/fields/<key>", operation_id="putField")
-@questions.arguments(DefinitionSchema)
-@questions.response(200, StoredDefinitionSchema, errors=(409,))
-def put_field(definition: Definition, key: str) -> FieldDefinition:
-    """Create or replace a field.
-
-    Requests that were made before keep their own copy.
-    """
-    return definitions.put(current_environment(), current_key_id(), key, definition)
-
-
-@questions.get("/fields", operation_id="listFields")
-@questions.response(200, DefinitionsSchema)
-def list_fields() -> Definitions:
-    """List the product's own fields and the built-in ones.
-
-    The built-in fields count as long as the product has no field of its own that is enabled.
-    """
-    return definitions.list_all(current_environment())
-
-
-@questions.delete("/fields/<key>", operation_id="deleteField")
-@questions.response(200, StoredDefinitionSchema, errors=(404,))
-def delete_field(key: str) -> FieldDefinition:
-    """Remove a field.
-
-    Requests that were made before keep their own copy.
-    """
-    return definitions.delete(current_environment(), current_key_id(), key)
-
-
 @asking.post("/requests", operation_id="requestContext")
 @asking.arguments(NewRequestSchema)
 @asking.response(200, RequestSchema, errors=(409,))
-def request_context(asked: NewRequest) -> RequestView:
-    """Ask for one interaction's context.
+def request_context(new_request: NewRequest) -> RequestView:
+    """Request one interaction's context.
 
     The answer is ready to be handed to the customer's agent; a retry gets the same handle in its current state.
     """
-    return requests.ask(current_environment(), current_key_id(), asked)
+    return requests.create(current_environment(), current_key_id(), new_request)
 
 
 @answering.post("/requests/inspect", operation_id="inspectRequest")
 @answering.response(200, RequestSchema)
 def inspect() -> RequestView:
-    """Show the request of a handle as it stands.
-
-    It stores nothing. The body is ignored.
-    """
+    """Show the request of a handle in its current state. The body is ignored."""
     return choices.inspect(current_environment(), current_request())
 
 
 @answering.post("/answers", operation_id="answerRequest")
 @answering.arguments(AnswerSchema)
 @answering.response(200, AcceptedAnswerSchema, errors=(403, 409))
-def answer(given: Answer) -> AcceptedAnswer:
+def answer(new_answer: Answer) -> AcceptedAnswer:
     """Answer in the catalog's words.
 
     The first answer stays; a retry gets the same receipt.
     """
-    return answers.answer(current_request(), given)
+    return answers.answer(current_request(), new_answer)
 
 
 @answering.post("/consent/decisions", operation_id="decideContext")

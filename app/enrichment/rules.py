@@ -1,5 +1,7 @@
-"""What a question may be, how a request moves, and how a value reads."""
+"""How a request moves, how an answer is summarized, and what is stored of an observed call."""
 
+import ipaddress
+import re
 from datetime import datetime, timedelta
 from enum import StrEnum
 
@@ -7,7 +9,7 @@ from app.customers.rules import APPROVED, DECLINED
 
 
 class State(StrEnum):
-    """Where a request stands."""
+    """The state of a request."""
 
     ANSWER_READY = "answer_ready"
     DECLINED = "declined"
@@ -28,32 +30,23 @@ CURRENT_TASK = "agent_reports_current_task"
 INFERENCE = "agent_inference"
 PROVENANCES = (STATEMENT, CURRENT_TASK, INFERENCE)
 
-CANONICAL_TYPES = ("intent", "preference", "constraint", "interest")
-FALLBACK_TYPE = "preference"
-
-KEY_PATTERN = r"^[a-z][a-z0-9_]{0,30}\.[a-z][a-z0-9_]{0,46}$"
-RESERVED_NAMESPACE = "service"
-TYPE_PATTERN = r"^[a-z][a-z0-9]*(_[a-z0-9]+)*$"
-MAX_TYPE_LENGTH = 48
-VALUE_PATTERN = r"^([0-9]*[a-z][a-z0-9]*(_[a-z0-9]+)*|[0-9]+(_[a-z0-9]+)+)$"
-"""Lowercase snake_case with a letter or an underscore: a bare number is refused. Go and Rust have no look-ahead."""
-MAX_VALUE_LENGTH = 64
-MAX_KEY_LENGTH = 79
-MIN_LABEL_LENGTH = 3
-MAX_LABEL_LENGTH = 120
-MAX_VALUES = 32
-MAX_OPERATIONS = 32
 MAX_FIELD_KEYS = 8
 MAX_ITEMS = 8
-MAX_DEFINITIONS = 64
-"""Of one product."""
 
 HANDLE_LIFETIME_S = 7200
 
+IPV4_PREFIX, IPV6_PREFIX = 24, 48
+"""What is stored of an address: its network of this length."""
 
-def canonical_type(authored: str) -> str:
-    """Return the class that an answer submits for a category that a product made up."""
-    return authored if authored in CANONICAL_TYPES else FALLBACK_TYPE
+# In this order: a browser's user agent also names those that it is compatible with.
+_BROWSERS = (
+    (re.compile(r"bot\b|crawl|spider|https?://|curl/|python|headless", re.IGNORECASE), "bot"),
+    (re.compile(r"\bEdg(?:e|A|iOS)?/"), "edge"),
+    (re.compile(r"\b(?:OPR|Opera|SamsungBrowser|YaBrowser|Vivaldi)/"), "other"),
+    (re.compile(r"\b(?:Firefox|FxiOS)/"), "firefox"),
+    (re.compile(r"\b(?:Chrome|Chromium|CriOS)/"), "chrome"),
+    (re.compile(r"\bVersion/\S+ .*\bSafari/"), "safari"),
+)
 
 
 def state_after(state: State, decision: str) -> State:
@@ -70,11 +63,25 @@ def summarize(label: str, value: str) -> str:
 
 
 def expiry(
-    now: datetime, wanted: datetime | None, request_expires_at: datetime, retention_days: int | None
+    now: datetime, requested: datetime | None, request_expires_at: datetime, retention_days: int | None
 ) -> datetime:
     """Return when a signal ends: with its request, or, where days are given, with the retention of what is remembered.
 
-    An agent may ask for less and never gets more.
+    An agent may request an earlier end, never a later one.
     """
     latest = request_expires_at if retention_days is None else now + timedelta(days=retention_days)
-    return latest if wanted is None else min(wanted, latest)
+    return latest if requested is None else min(requested, latest)
+
+
+def network_of(address: str) -> str:
+    """Return the network of an IP address: /24 of IPv4, also where it is mapped into IPv6, and /48 of IPv6."""
+    ip = ipaddress.ip_address(address)
+    if isinstance(ip, ipaddress.IPv6Address):
+        # A scope names an interface of the sender's machine.
+        ip = ip.ipv4_mapped or ipaddress.IPv6Address(int(ip))
+    return str(ipaddress.ip_network((ip, IPV4_PREFIX if ip.version == 4 else IPV6_PREFIX), strict=False))
+
+
+def browser_family(user_agent: str) -> str:
+    """Return chrome, firefox, safari, edge, bot or other."""
+    return next((family for pattern, family in _BROWSERS if pattern.search(user_agent)), "other")

@@ -1,35 +1,17 @@
-"""The wire shapes of questions, requests, answers and choices."""
+"""The wire shapes of requests, answers and choices."""
 
 from datetime import datetime
 
 from marshmallow import fields
 
+from app.catalog.rules import KEY_PATTERN, MAX_KEY_LENGTH, MAX_TYPE_LENGTH, MAX_VALUE_LENGTH
 from app.core.wire.fields import Address, Choice, Flag, Identifier, Instant, Integer, Number, Text
 from app.core.wire.schemas import List, Nested, Payload, Schema
 from app.customers.rules import CHOICES, LEVELS, PURPOSES
-from app.enrichment.rules import (
-    KEY_PATTERN,
-    MAX_DEFINITIONS,
-    MAX_FIELD_KEYS,
-    MAX_ITEMS,
-    MAX_KEY_LENGTH,
-    MAX_LABEL_LENGTH,
-    MAX_OPERATIONS,
-    MAX_TYPE_LENGTH,
-    MAX_VALUE_LENGTH,
-    MAX_VALUES,
-    MIN_LABEL_LENGTH,
-    PROVENANCES,
-    STATES,
-    STATUSES,
-    SURFACES,
-    TYPE_PATTERN,
-    VALUE_PATTERN,
-)
+from app.enrichment.rules import MAX_FIELD_KEYS, MAX_ITEMS, PROVENANCES, STATES, STATUSES, SURFACES
 from app.enrichment.view_schemas import (
     CONTEXT_ITEM_EXAMPLE,
     AnswerActionSchema,
-    CatalogEntrySchema,
     ChoiceActionSchema,
     ConstraintsSchema,
     ContextItemSchema,
@@ -45,66 +27,8 @@ from app.interactions.rules import (
 ORIGIN_PATTERN = r"^https?://([A-Za-z0-9.-]+|\[[0-9A-Fa-f:.]+\])(:[0-9]{1,5})?$"
 
 
-class Definition(Payload, frozen=True):
-    """A question as a product writes it."""
-
-    label: str
-    type: str
-    allowed_values: list[str]
-    targeted_advertising_safe: bool = False
-    operations: list[str] | None = None
-    enabled: bool = True
-
-
-class DefinitionSchema(Schema):
-    """A question of a product's own; `operations` null or left out: it may be asked anywhere."""
-
-    loads_into = Definition
-    example = {
-        "label": "Shoe size",
-        "type": "constraint",
-        "allowedValues": ["size_40", "size_41", "size_42"],
-    }
-
-    label = Text(min_length=MIN_LABEL_LENGTH, max_length=MAX_LABEL_LENGTH, normalized=True, required=True)
-    type = Text(max_length=MAX_TYPE_LENGTH, pattern=TYPE_PATTERN, required=True)
-    allowed_values = List(
-        Text(max_length=MAX_VALUE_LENGTH, pattern=VALUE_PATTERN), min_length=1, max_length=MAX_VALUES, required=True
-    )
-    targeted_advertising_safe = Flag(load_default=False)
-    operations = List(
-        Text(max_length=MAX_OPERATION_LENGTH, pattern=OPERATION_PATTERN),
-        min_length=1,
-        max_length=MAX_OPERATIONS,
-        is_nullable=True,
-    )
-    enabled = Flag(load_default=True)
-
-
-class StoredDefinitionSchema(Schema):
-    """A question as it is stored."""
-
-    key = Text(max_length=MAX_KEY_LENGTH, pattern=KEY_PATTERN, required=True)
-    label = fields.String(required=True)
-    type = fields.String(required=True)
-    allowed_values = fields.List(fields.String(), required=True)
-    targeted_advertising_safe = Flag(required=True)
-    operations = fields.List(fields.String(), required=True, allow_none=True)
-    enabled = Flag(required=True)
-    created_at = Instant(required=True)
-    updated_at = Instant(required=True)
-
-
-class DefinitionsSchema(Schema):
-    """A product's own questions by key, and the built-in ones, which count where it has none that is enabled."""
-
-    fields_ = List(Nested(StoredDefinitionSchema), max_length=MAX_DEFINITIONS, required=True)
-    legacy_catalog_active = Flag(required=True)
-    default_catalog = fields.List(fields.Nested(CatalogEntrySchema), required=True)
-
-
 class Observation(Payload, frozen=True):
-    """What the product's server saw of the call; nothing else of it may be told."""
+    """What the product's server observed of the call; stored in a coarse form only."""
 
     client_ip: str | None = None
     method: str | None = None
@@ -116,7 +40,7 @@ class Observation(Payload, frozen=True):
 
 
 class ObservationSchema(Schema):
-    """The closed list of what an adapter may tell of a call."""
+    """What an adapter may send of a call; nothing else is accepted."""
 
     loads_into = Observation
 
@@ -130,7 +54,7 @@ class ObservationSchema(Schema):
 
 
 class NewRequest(Payload, frozen=True):
-    """What a company asks for."""
+    """A request for one interaction's context."""
 
     interaction_id: str
     operation: str
@@ -183,7 +107,7 @@ class NewRequestSchema(Schema):
 
 
 class RequestSchema(Schema):
-    """The currently allowed next action; `submit` is there while an answer is welcome."""
+    """The currently allowed next action; `submit` is null unless it is open."""
 
     request_id = fields.UUID(required=True, allow_none=True)
     interaction_id = Identifier(required=True)
@@ -201,7 +125,7 @@ class RequestSchema(Schema):
 
 
 class Item(Payload, frozen=True):
-    """One answered question."""
+    """One answered field."""
 
     key: str
     type: str
@@ -213,14 +137,14 @@ class Item(Payload, frozen=True):
 
 
 class Answer(Payload, frozen=True):
-    """What an agent answers."""
+    """An agent's answer."""
 
     status: str
     items: list[Item] = []
 
 
 class ItemSchema(Schema):
-    """One answered question, in the catalog's words."""
+    """One answered field, in the catalog's words."""
 
     loads_into = Item
 
@@ -255,7 +179,7 @@ class AnswerSchema(Schema):
 
 
 class AcceptedAnswerSchema(Schema):
-    """What became of an answer; a retry gets the same."""
+    """The receipt of an answer; a retry gets the same."""
 
     example = {
         "accepted": True,
@@ -273,7 +197,7 @@ class AcceptedAnswerSchema(Schema):
 
 
 class ContextChoice(Payload, frozen=True):
-    """What the user said about being known."""
+    """The user's explicit choice."""
 
     decision: str
     remember: bool | None = None
@@ -290,7 +214,7 @@ class ContextChoiceSchema(Schema):
 
 
 class ChosenSchema(Schema):
-    """What stands after a choice."""
+    """The request after a choice."""
 
     request_id = fields.UUID(required=True)
     state = Choice(STATES, required=True)

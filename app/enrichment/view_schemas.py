@@ -3,22 +3,12 @@
 import marshmallow
 from marshmallow import fields
 
+from app.catalog.schemas import CatalogEntrySchema
 from app.consent.schemas import ActionSchema
 from app.core.wire.fields import Choice, Flag, Instant
 from app.core.wire.schemas import Schema
 from app.customers.rules import PURPOSES
-from app.enrichment.rules import CANONICAL_TYPES, PROVENANCES
-
-
-class CatalogEntrySchema(marshmallow.Schema):
-    """A field as agents see it: what may be answered, in which words."""
-
-    key = fields.String(required=True)
-    label = fields.String(required=True)
-    type = fields.String(required=True, metadata={"enum": list(CANONICAL_TYPES)})
-    questionType = fields.String(metadata={"description": "The category as the product wrote it."})
-    allowedValues = fields.List(fields.String(), required=True)
-    targetedAdvertisingSafe = fields.Boolean(required=True)
+from app.enrichment.rules import PROVENANCES
 
 
 class CatalogVersionSchema(marshmallow.Schema):

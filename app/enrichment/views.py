@@ -1,16 +1,16 @@
-"""What agents and companies are told of a request: the currently allowed next action, and nothing else."""
+"""Requests as agents and companies see them: the next action that is allowed now, and nothing else."""
 
 import uuid
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from app.catalog.entries import PRODUCT_VERSION, hash_entries
 from app.core import protocol
 from app.core.pepper import current_pepper
 from app.core.purposes import Purpose
 from app.core.settings import current_settings
 from app.customers.rules import CHOICES, Level
-from app.enrichment.catalog import PRODUCT_VERSION, fingerprint
 from app.enrichment.models import EnrichmentRequest
 from app.enrichment.rules import MAX_ITEMS, PROVENANCES, STATUSES, State
 from app.enrichment.schemas import NewRequest
@@ -46,7 +46,7 @@ class RequestView:
 
 @dataclass(frozen=True, slots=True)
 class ChosenView:
-    """What stands after a choice."""
+    """A request after a choice."""
 
     request_id: uuid.UUID
     state: State
@@ -57,9 +57,9 @@ class ChosenView:
 
 
 def _texts(request: EnrichmentRequest) -> dict[str, str]:
-    """Return what the agent is told; where an answer is welcome, it hears what it would be for."""
-    is_welcome = request.state == State.ANSWER_READY
-    texts: dict[str, str] = _TEXTS[request.state][request.purpose] if is_welcome else _TEXTS[request.state]
+    """Return the instructions of a request's state; those of an open request name its purpose."""
+    is_open = request.state == State.ANSWER_READY
+    texts: dict[str, str] = _TEXTS[request.state][request.purpose] if is_open else _TEXTS[request.state]
     return texts
 
 
@@ -82,33 +82,33 @@ def show(request: EnrichmentRequest, product_name: str, retention_days: int) -> 
     )
 
 
-def show_nothing(environment: CallerEnvironment, asked: NewRequest, level: Level) -> RequestView:
-    """Show that there is nothing to ask here; nothing was stored."""
+def show_nothing(environment: CallerEnvironment, new_request: NewRequest, level: Level) -> RequestView:
+    """Show that the operation has no field to ask for; nothing was stored."""
     texts = _TEXTS[State.NO_RELEVANT_CONTEXT]
     return RequestView(
         request_id=None,
-        interaction_id=uuid.UUID(asked.interaction_id),
+        interaction_id=uuid.UUID(new_request.interaction_id),
         state=State.NO_RELEVANT_CONTEXT,
-        purpose=asked.purpose,
-        surface=asked.surface,
+        purpose=new_request.purpose,
+        surface=new_request.surface,
         identity_level=level,
         stage_instruction=texts["stage"],
         answer_instruction=texts["answer"],
         expires_at=None,
-        constraints=_constraints_of_nothing(environment, asked),
+        constraints=_constraints_of_nothing(environment, new_request),
         consent=None,
         submit=None,
     )
 
 
 def show_chosen(request: EnrichmentRequest, *, changed: bool) -> ChosenView:
-    """Show what stands after a choice."""
+    """Show a request after a choice."""
     texts = _texts(request)
     return ChosenView(request.id, State(request.state), changed, texts["stage"], texts["answer"], submit(request))
 
 
 def submit(request: EnrichmentRequest) -> dict[str, Any] | None:
-    """Return the action that answers a request, while an answer is welcome."""
+    """Return the action that answers a request, or None unless it is open."""
     if request.state != State.ANSWER_READY:
         return None
     items = {
@@ -151,11 +151,11 @@ def _constraints(request: EnrichmentRequest, product_name: str, retention_days: 
     }
 
 
-def _constraints_of_nothing(environment: CallerEnvironment, asked: NewRequest) -> dict[str, Any]:
+def _constraints_of_nothing(environment: CallerEnvironment, new_request: NewRequest) -> dict[str, Any]:
     return {
         "handlerOwner": environment.product_name,
-        "purpose": asked.purpose,
-        "catalog": {"version": PRODUCT_VERSION, "hash": fingerprint([])},
+        "purpose": new_request.purpose,
+        "catalog": {"version": PRODUCT_VERSION, "hash": hash_entries([])},
         "allowedFields": [],
         "retention": {
             "rememberAllowed": False,

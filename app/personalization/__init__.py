@@ -1,1 +1,1 @@
-"""What a company did with what it knew, and what came of it."""
+"""Personalization decisions and their outcomes."""

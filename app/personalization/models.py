@@ -1,4 +1,4 @@
-"""Decisions and outcomes. They stay, so that a retry gets the same answer for ever."""
+"""Decisions and outcomes. They are kept, so that a retry always gets the same response."""
 
 import uuid
 from datetime import datetime
@@ -12,7 +12,7 @@ from app.personalization.rules import OUTCOMES
 
 
 class PersonalizationDecision(Base):
-    """What a company did with the signals of one retrieval."""
+    """A company's decision from the signals of one retrieval."""
 
     __tablename__ = "personalization_decisions"
     __table_args__ = (
@@ -33,7 +33,7 @@ class PersonalizationDecision(Base):
 
 
 class PersonalizationOutcome(Base):
-    """What came of a decision."""
+    """The outcome of a decision."""
 
     __tablename__ = "personalization_outcomes"
     __table_args__ = (
@@ -47,5 +47,5 @@ class PersonalizationOutcome(Base):
     decision_id: Mapped[uuid.UUID] = mapped_column()
     outcome: Mapped[str] = mapped_column(Text)
     occurred_at: Mapped[datetime | None] = mapped_column(DateTime(timezone=True))
-    """As the company says; absent where it said nothing."""
+    """As the company sent it, or null."""
     created_at: Mapped[datetime] = mapped_column(DateTime(timezone=True))

@@ -1,4 +1,4 @@
-"""What ids, variants and outcomes may be."""
+"""Bounds of ids and signals, and the outcomes."""
 
 EXTERNAL_ID_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9_.:-]{0,99}$"
 MAX_EXTERNAL_ID_LENGTH = 100

@@ -16,7 +16,7 @@ def external_id(*, required: bool = True) -> Text:
 
 
 class NewDecision(Payload, frozen=True):
-    """What a company did with what it knew."""
+    """A new decision."""
 
     external_decision_id: str
     context_retrieval_id: str
@@ -25,7 +25,7 @@ class NewDecision(Payload, frozen=True):
 
 
 class NewDecisionSchema(Schema):
-    """A decision, and exactly the signals that it was made from."""
+    """A decision, and the signals that it was made from."""
 
     loads_into = NewDecision
     example = {
@@ -54,13 +54,13 @@ class StoredDecisionSchema(Schema):
 
 
 class DecisionReceiptSchema(Schema):
-    """The same answer for the first call and every retry."""
+    """The same response to the first call and every retry."""
 
     decision = Nested(StoredDecisionSchema, required=True)
 
 
 class NewOutcome(Payload, frozen=True):
-    """What came of a decision."""
+    """A new outcome."""
 
     external_outcome_id: str
     decision_id: str
@@ -69,7 +69,7 @@ class NewOutcome(Payload, frozen=True):
 
 
 class NewOutcomeSchema(Schema):
-    """What came of a decision; `occurredAt` is when it was recorded unless it says otherwise."""
+    """The outcome of a decision; without `occurredAt` it occurred when it was recorded."""
 
     loads_into = NewOutcome
     example = {
@@ -97,6 +97,6 @@ class StoredOutcomeSchema(Schema):
 
 
 class OutcomeReceiptSchema(Schema):
-    """The same answer for the first call and every retry."""
+    """The same response to the first call and every retry."""
 
     outcome = Nested(StoredOutcomeSchema, required=True)

@@ -2,28 +2,27 @@
 
 import uuid
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from typing import TypeVar
+from datetime import datetime
+from typing import Any
 
-from sqlalchemy import select
+from sqlalchemy import ColumnElement, Select, delete, select
 from sqlalchemy.dialects.postgresql import insert
 
+from app.context import service as context
 from app.context.models import ContextRetrieval
 from app.core import clock
 from app.core.database import session
 from app.core.errors import Conflict, NotFound, Problem, Unprocessable
-from app.customers import service as customers
+from app.customers import locks
+from app.customers.erasure import delete_rows
+from app.customers.locks import CustomerGone
 from app.personalization.models import PersonalizationDecision, PersonalizationOutcome
 from app.personalization.schemas import NewDecision, NewOutcome
 from app.products.key_cache import CallerEnvironment
 
-Stored = TypeVar("Stored")
-
-MAX_TRIES = 5
-
 
 class UnknownRetrieval(NotFound):
-    """A decision needs what was retrieved."""
+    """A decision needs its retrieval."""
 
     code = "unknown_retrieval"
     sentence = "This product has no retrieval with this id; retrieve the customer's context first."
@@ -52,7 +51,7 @@ class OutcomeChanged(Conflict):
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """A decision as it is told."""
+    """A decision as it is answered."""
 
     id: uuid.UUID
     external_decision_id: str
@@ -65,7 +64,7 @@ class Decision:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """An outcome as it is told."""
+    """An outcome as it is answered."""
 
     id: uuid.UUID
     external_outcome_id: str
@@ -75,78 +74,112 @@ class Outcome:
     created_at: datetime
 
 
-def record_decision(environment: CallerEnvironment, made: NewDecision) -> Decision:
-    """Store what was decided; a retry finds it, even when what it was made from has gone."""
-    retrieval_id, signal_ids = uuid.UUID(made.context_retrieval_id), sorted(map(uuid.UUID, made.signal_ids))
-    found = _find_decision(environment, made.external_decision_id)
-    if found is None:
-        found = _add_decision(environment, made, retrieval_id, signal_ids)
-    if (found.retrieval_id, found.signal_ids, found.variant) != (retrieval_id, signal_ids, made.variant):
-        raise DecisionChanged
+def record_decision(environment: CallerEnvironment, new_decision: NewDecision) -> Decision:
+    """Store a decision; a retry finds it, even when what it was made from no longer exists."""
+    retrieval_id = uuid.UUID(new_decision.context_retrieval_id)
+    signal_ids = sorted(map(uuid.UUID, new_decision.signal_ids))
+    row = _find_decision(environment, new_decision.external_decision_id)
+    if row is None:
+        row = _add_decision(environment, new_decision, retrieval_id, signal_ids)
+    differences = _differences(
+        ("contextRetrievalId", row.retrieval_id, retrieval_id),
+        ("signalIds", row.signal_ids, signal_ids),
+        ("variant", row.variant, new_decision.variant),
+    )
+    if differences:
+        raise DecisionChanged(problems=differences)
     return Decision(
-        id=found.id,
-        external_decision_id=found.external_id,
-        context_retrieval_id=found.retrieval_id,
-        purpose=found.purpose,
-        signal_ids=found.signal_ids,
-        variant=found.variant,
-        created_at=found.created_at,
+        id=row.id,
+        external_decision_id=row.external_id,
+        context_retrieval_id=row.retrieval_id,
+        purpose=row.purpose,
+        signal_ids=row.signal_ids,
+        variant=row.variant,
+        created_at=row.created_at,
     )
 
 
-def record_outcome(environment: CallerEnvironment, told: NewOutcome) -> Outcome:
-    """Store what came of a decision; a retry finds it."""
-    decision_id, occurred_at = uuid.UUID(told.decision_id), _storable(told.occurred_at)
-    found = _find_outcome(environment, told.external_outcome_id)
-    if found is None:
-        found = _add_outcome(environment, told, decision_id, occurred_at)
-    if (found.decision_id, found.outcome, found.occurred_at) != (decision_id, told.outcome, occurred_at):
-        raise OutcomeChanged
+def record_outcome(environment: CallerEnvironment, new_outcome: NewOutcome) -> Outcome:
+    """Store the outcome of a decision; a retry finds it."""
+    row = _find_outcome(environment, new_outcome.external_outcome_id)
+    if row is None:
+        row = _add_outcome(environment, new_outcome)
+    differences = _differences(
+        ("decisionId", row.decision_id, uuid.UUID(new_outcome.decision_id)),
+        ("outcome", row.outcome, new_outcome.outcome),
+        ("occurredAt", row.occurred_at, new_outcome.occurred_at),
+    )
+    if differences:
+        raise OutcomeChanged(problems=differences)
     return Outcome(
-        id=found.id,
-        external_outcome_id=found.external_id,
-        decision_id=found.decision_id,
-        outcome=found.outcome,
-        occurred_at=found.occurred_at or found.created_at,
-        created_at=found.created_at,
+        id=row.id,
+        external_outcome_id=row.external_id,
+        decision_id=row.decision_id,
+        outcome=row.outcome,
+        occurred_at=row.occurred_at or row.created_at,
+        created_at=row.created_at,
     )
+
+
+def select_outcomes(product_id: uuid.UUID, customer_id: uuid.UUID) -> Select[Any]:
+    """Return the query of a customer's outcomes, which name it by their decisions alone."""
+    return select(PersonalizationOutcome.__table__).where(*_of_customer(product_id, customer_id))
+
+
+def erase_outcomes(product_id: uuid.UUID, customer_id: uuid.UUID) -> int:
+    """Remove a customer's outcomes; returns how many there were. The decisions have to be there still."""
+    return delete_rows(delete(PersonalizationOutcome).where(*_of_customer(product_id, customer_id)))
+
+
+def _of_customer(product_id: uuid.UUID, customer_id: uuid.UUID) -> tuple[ColumnElement[bool], ...]:
+    decisions = select(PersonalizationDecision.id).where(
+        PersonalizationDecision.product_id == product_id, PersonalizationDecision.customer_id == customer_id
+    )
+    return PersonalizationOutcome.product_id == product_id, PersonalizationOutcome.decision_id.in_(decisions)
+
+
+def _differences(*members: tuple[str, Any, Any]) -> list[Problem]:
+    """Return a problem for each (name, stored value, sent value) that differs."""
+    sentence = "This differs from what was recorded first."
+    return [Problem(f"/{name}", "changed", sentence) for name, stored, sent in members if stored != sent]
 
 
 def _add_decision(
-    environment: CallerEnvironment, made: NewDecision, retrieval_id: uuid.UUID, signal_ids: list[uuid.UUID]
+    environment: CallerEnvironment, new_decision: NewDecision, retrieval_id: uuid.UUID, signal_ids: list[uuid.UUID]
 ) -> PersonalizationDecision:
     retrieval = _lock_retrieval(environment, retrieval_id)
-    _check_signals(made.signal_ids, retrieval)
-    stored = insert(PersonalizationDecision).values(
+    _check_signals(new_decision.signal_ids, retrieval)
+    statement = insert(PersonalizationDecision).values(
         product_id=environment.product_id,
-        external_id=made.external_decision_id,
+        external_id=new_decision.external_decision_id,
         id=uuid.uuid4(),
         retrieval_id=retrieval_id,
         customer_id=retrieval.customer_id,
         purpose=retrieval.purpose,
         signal_ids=signal_ids,
-        variant=made.variant,
+        variant=new_decision.variant,
         created_at=clock.now(),
     )
-    session().execute(stored.on_conflict_do_nothing())
-    return _found(_find_decision(environment, made.external_decision_id))
+    session().execute(statement.on_conflict_do_nothing())
+    # Stored here, or by a call at the same instant that was first.
+    return session().get_one(PersonalizationDecision, (environment.product_id, new_decision.external_decision_id))
 
 
 def _lock_retrieval(environment: CallerEnvironment, retrieval_id: uuid.UUID) -> ContextRetrieval:
     """Return a retrieval whose customer is locked, so that nobody links or erases the customer meanwhile."""
-    identity = (environment.product_id, retrieval_id)
-    for _ in range(MAX_TRIES):
-        found = session().get(ContextRetrieval, identity, populate_existing=True)
-        if found is None or found.customer_id is None:
-            break
-        customer_id = found.customer_id
-        if customers.lock(environment.product_id, customer_id):
-            found = session().get(ContextRetrieval, identity, populate_existing=True)
-            if found is not None and found.customer_id == customer_id:
-                return found
-    if found is None or found.customer_id is not None:
+
+    def find_customer_id() -> uuid.UUID | None:
+        retrieval = context.find_retrieval(environment.product_id, retrieval_id)
+        return retrieval.customer_id if retrieval else None
+
+    try:
+        customer_id = locks.lock_current(environment.product_id, find_customer_id)
+    except CustomerGone:
+        raise UnknownRetrieval from None
+    retrieval = context.find_retrieval(environment.product_id, retrieval_id)
+    if retrieval is None or retrieval.customer_id != customer_id:
         raise UnknownRetrieval
-    return found
+    return retrieval
 
 
 def _check_signals(signal_ids: list[str], retrieval: ContextRetrieval) -> None:
@@ -162,25 +195,25 @@ def _check_signals(signal_ids: list[str], retrieval: ContextRetrieval) -> None:
         raise Unprocessable(problems=problems)
 
 
-def _add_outcome(
-    environment: CallerEnvironment, told: NewOutcome, decision_id: uuid.UUID, occurred_at: datetime | None
-) -> PersonalizationOutcome:
-    wanted = select(PersonalizationDecision.id).where(
+def _add_outcome(environment: CallerEnvironment, new_outcome: NewOutcome) -> PersonalizationOutcome:
+    decision_id = uuid.UUID(new_outcome.decision_id)
+    decisions = select(PersonalizationDecision.id).where(
         PersonalizationDecision.product_id == environment.product_id, PersonalizationDecision.id == decision_id
     )
-    if session().scalar(wanted) is None:
+    if session().scalar(decisions) is None:
         raise UnknownDecision
-    stored = insert(PersonalizationOutcome).values(
+    statement = insert(PersonalizationOutcome).values(
         product_id=environment.product_id,
-        external_id=told.external_outcome_id,
+        external_id=new_outcome.external_outcome_id,
         id=uuid.uuid4(),
         decision_id=decision_id,
-        outcome=told.outcome,
-        occurred_at=occurred_at,
+        outcome=new_outcome.outcome,
+        occurred_at=new_outcome.occurred_at,
         created_at=clock.now(),
     )
-    session().execute(stored.on_conflict_do_nothing())
-    return _found(_find_outcome(environment, told.external_outcome_id))
+    session().execute(statement.on_conflict_do_nothing())
+    # Stored here, or by a call at the same instant that was first.
+    return session().get_one(PersonalizationOutcome, (environment.product_id, new_outcome.external_outcome_id))
 
 
 def _find_decision(environment: CallerEnvironment, external_id: str) -> PersonalizationDecision | None:
@@ -189,23 +222,3 @@ def _find_decision(environment: CallerEnvironment, external_id: str) -> Personal
 
 def _find_outcome(environment: CallerEnvironment, external_id: str) -> PersonalizationOutcome | None:
     return session().get(PersonalizationOutcome, (environment.product_id, external_id))
-
-
-def _found(row: Stored | None) -> Stored:
-    """Return what was stored here, or by a call at the same instant that was first."""
-    assert row is not None
-    return row
-
-
-def _storable(instant: datetime | None) -> datetime | None:
-    """Return an instant as the database gives it back: in UTC, a day inside of what there is."""
-    if instant is None:
-        return None
-    try:
-        return max(_FIRST, min(_LAST, instant.astimezone(UTC)))
-    except OverflowError:
-        return _LAST if instant.year > 1 else _FIRST
-
-
-_FIRST = datetime(1, 1, 2, tzinfo=UTC)
-_LAST = datetime(9999, 12, 30, tzinfo=UTC)

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from app.core.errors import BadRequest, Problem
+from app.core.errors import MAX_PROBLEMS, BadRequest, Problem
 
 FORBIDDEN_KEYS = frozenset(
     [

@@ -22,10 +22,10 @@ from tests.factories import bearer, found_company
 
 
 def tell(talk: Talk, *items: dict[str, Any], **details: Any) -> Any:
-    asked = talk.ask(**{"userRef": "u1", **details}).json
-    answered = talk.answer(asked, *items)
-    assert answered.status_code == 200, answered.data
-    return asked, answered.json["signals"]
+    request = talk.ask(**{"userRef": "u1", **details}).json
+    receipt = talk.answer(request, *items)
+    assert receipt.status_code == 200, receipt.data
+    return request, receipt.json["signals"]
 
 
 def test_the_version_of_a_context_is_the_hash_of_its_purpose_and_signals() -> None:
@@ -37,10 +37,10 @@ def test_the_version_of_a_context_is_the_hash_of_its_purpose_and_signals() -> No
 
 def test_what_is_remembered_is_retrieved(talk: Talk) -> None:
     _, signals = tell(talk, item(remember=True, confidence=0.75))
-    found = talk.retrieve(userRef="u1")
-    assert found.status_code == 200, found.data
-    assert found.headers["Cache-Control"] == "private, no-store"
-    body = found.json
+    response = talk.retrieve(userRef="u1")
+    assert response.status_code == 200, response.data
+    assert response.headers["Cache-Control"] == "private, no-store"
+    body = response.json
     assert uuid.UUID(body.pop("retrievalId"))
     version = context_version(PERSONALIZATION, [uuid.UUID(signals[0]["signalId"])])
     assert body == {
@@ -49,13 +49,13 @@ def test_what_is_remembered_is_retrieved(talk: Talk) -> None:
         "interactionId": None,
         "items": signals,
     }
-    again = talk.retrieve(userRef="u1").json
-    assert again["contextVersion"] == version
+    retry = talk.retrieve(userRef="u1").json
+    assert retry["contextVersion"] == version
 
 
 def test_somebody_unknown_has_no_items_and_is_not_made(talk: Talk) -> None:
-    found = talk.retrieve(userRef="nobody")
-    assert (found.status_code, found.json["items"]) == (200, [])
+    response = talk.retrieve(userRef="nobody")
+    assert (response.status_code, response.json["items"]) == (200, [])
     assert talk.retrieve(interactionId=str(uuid.uuid4())).json["items"] == []
     with transaction():
         assert session().execute(select(func.count()).select_from(Customer)).scalar_one() == 0
@@ -79,25 +79,27 @@ def test_a_query_that_does_not_fit_is_refused(talk: Talk, body: dict[str, Any], 
 
 
 def test_what_is_not_remembered_belongs_to_its_interaction(talk: Talk, clock: Clock) -> None:
-    asked, _ = tell(talk, item())
+    request, _ = tell(talk, item())
     assert talk.known(userRef="u1") == {}
     for references in ({}, {"userRef": "u1"}):
-        assert talk.known(interactionId=asked["interactionId"], **references) == {"travel.stay_style": "quiet_boutique"}
-    assert talk.known(interactionId=asked["interactionId"], userRef="u2") == {}
-    alone = talk.retrieve(interactionId=asked["interactionId"]).json
-    assert (alone["identityLevel"], alone["interactionId"]) == ("ephemeral", asked["interactionId"])
+        assert talk.known(interactionId=request["interactionId"], **references) == {
+            "travel.stay_style": "quiet_boutique"
+        }
+    assert talk.known(interactionId=request["interactionId"], userRef="u2") == {}
+    response = talk.retrieve(interactionId=request["interactionId"]).json
+    assert (response["identityLevel"], response["interactionId"]) == ("ephemeral", request["interactionId"])
     clock.advance(seconds=7200)
-    assert talk.known(interactionId=asked["interactionId"]) == {}
+    assert talk.known(interactionId=request["interactionId"]) == {}
 
 
 def test_the_newest_of_each_key_counts(talk: Talk, clock: Clock) -> None:
     tell(talk, item(remember=True), item("content.format", "audio", remember=True))
     clock.advance(seconds=1)
-    asked, _ = tell(talk, item(value="business"))
+    request, _ = tell(talk, item(value="business"))
     clock.advance(seconds=1)
     tell(talk, item("content.format", "video", remember=True))
     assert talk.known(userRef="u1") == {"travel.stay_style": "quiet_boutique", "content.format": "video"}
-    assert talk.known(userRef="u1", interactionId=asked["interactionId"]) == {
+    assert talk.known(userRef="u1", interactionId=request["interactionId"]) == {
         "travel.stay_style": "business",
         "content.format": "video",
     }
@@ -129,8 +131,8 @@ def test_purposes_share_nothing(talk: Talk) -> None:
     tell(talk, item("content.format", "video", remember=True), purpose=ADVERTISING)
     assert talk.known(userRef="u1") == {"content.format": "audio"}
     assert talk.known(ADVERTISING, userRef="u1") == {"content.format": "video"}
-    found = talk.retrieve(ADVERTISING, userRef="u1").json
-    assert found["items"][0]["allowedUses"] == [ADVERTISING]
+    response = talk.retrieve(ADVERTISING, userRef="u1").json
+    assert response["items"][0]["allowedUses"] == [ADVERTISING]
 
 
 def test_another_product_or_environment_sees_nothing_of_an_interaction(client: FlaskClient, talk: Talk) -> None:
@@ -138,16 +140,16 @@ def test_another_product_or_environment_sees_nothing_of_an_interaction(client: F
         other = Talk(client, found_company())
         staging = products.create_environment(talk.company.product_id, "staging")
         key = products.create_key(staging.id, KeyKind.COMPANY).text
-    asked, _ = tell(talk, item(remember=True))
+    request, _ = tell(talk, item(remember=True))
     assert other.known(userRef="u1") == {}
-    assert other.known(interactionId=asked["interactionId"]) == {}
-    query = {"purpose": PERSONALIZATION, "interactionId": asked["interactionId"]}
+    assert other.known(interactionId=request["interactionId"]) == {}
+    query = {"purpose": PERSONALIZATION, "interactionId": request["interactionId"]}
     assert talk.post("/customer-context", query, key).json["items"] == []
 
 
 def test_a_context_is_bounded(talk: Talk, clock: Clock) -> None:
     for start in range(0, MAX_ITEMS + 8, 8):
-        # A product has fewer questions than this at any time, but may have had more.
+        # A product has fewer fields than this at any time, but may have had more.
         keys = [f"trip.k{number:03d}" for number in range(start, start + 8)]
         for key in keys:
             assert talk.put_field(key).status_code == 200

@@ -7,13 +7,13 @@ import marshmallow
 import pytest
 from flask.testing import FlaskClient
 
+from app.catalog.entries import built_in
 from app.consent import contract
 from app.consent.schemas import DecidedSchema, FeedbackContractSchema, SubmitReportSchema
 from app.core.wire.encoder import body_encoder
 from app.core.wire.serialization import dumps
 from app.discovery import document
 from app.discovery.schemas import DiscoverySchema
-from app.enrichment.catalog import built_in
 from app.enrichment.view_schemas import CatalogEntrySchema
 from app.products.rules import Mode
 from tests.factories import Company, bearer

@@ -33,20 +33,24 @@ def dump() -> str:
 def live(talk: Talk) -> list[bytes]:
     """Let a customer ask, answer, be retrieved, decided for and concluded on; returns every answer."""
     anonymous = talk.ask(anonymousRef=REFERENCES["anonymousRef"], sessionRef=SESSION)
-    asked = talk.ask(**REFERENCES, sessionRef=SESSION)
-    answered = talk.answer(asked.json, item(remember=True))
-    found = talk.retrieve(**REFERENCES)
-    made = {
+    request = talk.ask(**REFERENCES, sessionRef=SESSION)
+    receipt = talk.answer(request.json, item(remember=True))
+    response = talk.retrieve(**REFERENCES)
+    decision = {
         "externalDecisionId": "d1",
-        "contextRetrievalId": found.json["retrievalId"],
-        "signalIds": [answered.json["signals"][0]["signalId"]],
+        "contextRetrievalId": response.json["retrievalId"],
+        "signalIds": [receipt.json["signals"][0]["signalId"]],
     }
-    decided = talk.post("/personalization/decisions", made)
-    told = {"externalOutcomeId": "o1", "decisionId": decided.json["decision"]["id"], "outcome": "conversion"}
-    concluded = talk.post("/personalization/outcomes", told)
-    chosen = talk.choose(talk.ask(userRef=REFERENCES["userRef"]).json, "approved")
+    decision_response = talk.post("/personalization/decisions", decision)
+    outcome = {
+        "externalOutcomeId": "o1",
+        "decisionId": decision_response.json["decision"]["id"],
+        "outcome": "conversion",
+    }
+    outcome_response = talk.post("/personalization/outcomes", outcome)
+    choice = talk.choose(talk.ask(userRef=REFERENCES["userRef"]).json, "approved")
     conflict = talk.ask(userRef="somebody-else", anonymousRef=REFERENCES["anonymousRef"])
-    answers = [anonymous, asked, answered, found, decided, concluded, chosen]
+    answers = [anonymous, request, receipt, response, decision_response, outcome_response, choice]
     assert {answer.status_code for answer in answers} == {200}
     assert conflict.status_code == 409
     return [answer.data for answer in (*answers, conflict)]
@@ -59,21 +63,21 @@ def command(app: Flask, talk: Talk, name: str, *options: str, user: str = REFERE
 
 def test_no_reference_is_in_any_table_log_or_answer(talk: Talk, capfd: pytest.CaptureFixture[str]) -> None:
     answers = b"".join(live(talk)).decode()
-    kept = dump()
-    assert "travel.stay_style" in kept
-    logged = "".join(capfd.readouterr())
+    stored_text = dump()
+    assert "travel.stay_style" in stored_text
+    log = "".join(capfd.readouterr())
     for reference in (*REFERENCES.values(), SESSION):
-        for written in (reference, reference.encode().hex()):
-            assert written not in kept
-            assert written not in logged
-            assert written not in answers
+        for form in (reference, reference.encode().hex()):
+            assert form not in stored_text
+            assert form not in log
+            assert form not in answers
 
 
 def test_everything_of_a_customer_is_exported(app: Flask, talk: Talk) -> None:
     live(talk)
-    exported = command(app, talk, "export")
-    assert exported.exit_code == 0, exported.output
-    rows = [json.loads(line) for line in exported.output.splitlines()]
+    result = command(app, talk, "export")
+    assert result.exit_code == 0, result.output
+    rows = [json.loads(line) for line in result.output.splitlines()]
     tables: dict[str, int] = {}
     for row in rows:
         tables[row["table"]] = tables.get(row["table"], 0) + 1
@@ -93,9 +97,9 @@ def test_everything_of_a_customer_is_exported(app: Flask, talk: Talk) -> None:
 def test_an_erased_customer_is_gone_and_another_is_not(app: Flask, talk: Talk) -> None:
     live(talk)
     talk.answer(talk.ask(userRef="u2").json, item(remember=True))
-    erased = command(app, talk, "erase", "--yes", "--json")
-    assert erased.exit_code == 0, erased.output
-    assert json.loads(erased.output) == {"removedRows": 11}
+    result = command(app, talk, "erase", "--yes", "--json")
+    assert result.exit_code == 0, result.output
+    assert json.loads(result.output) == {"removedRows": 11}
     assert talk.known(**REFERENCES) == {}
     assert talk.known(userRef="u2") == {"travel.stay_style": "quiet_boutique"}
     assert "Nobody" not in command(app, talk, "export", user="u2").output
@@ -119,20 +123,20 @@ def test_a_refusal_survives_erasure_unless_it_is_to_be_forgotten(app: Flask, tal
 
 
 def test_what_was_retrieved_by_interaction_is_the_customer_s_too(app: Flask, talk: Talk) -> None:
-    asked = talk.ask(userRef=REFERENCES["userRef"]).json
-    talk.answer(asked, item())
-    found = talk.retrieve(interactionId=asked["interactionId"]).json
-    made = {"externalDecisionId": "d1", "contextRetrievalId": found["retrievalId"], "signalIds": []}
-    talk.post("/personalization/decisions", made)
+    request = talk.ask(userRef=REFERENCES["userRef"]).json
+    talk.answer(request, item())
+    response = talk.retrieve(interactionId=request["interactionId"]).json
+    decision = {"externalDecisionId": "d1", "contextRetrievalId": response["retrievalId"], "signalIds": []}
+    talk.post("/personalization/decisions", decision)
     tables = [json.loads(line)["table"] for line in command(app, talk, "export").output.splitlines()]
     assert {"context_retrievals", "personalization_decisions"} <= set(tables)
 
 
 def test_an_interaction_of_somebody_erased_asks_no_more(app: Flask, talk: Talk) -> None:
-    asked = talk.ask(userRef=REFERENCES["userRef"]).json
+    request = talk.ask(userRef=REFERENCES["userRef"]).json
     command(app, talk, "erase", "--yes")
-    again = talk.ask(userRef=REFERENCES["userRef"], interactionId=asked["interactionId"])
-    assert again.json["code"] == "request_expired"
+    retry = talk.ask(userRef=REFERENCES["userRef"], interactionId=request["interactionId"])
+    assert retry.json["code"] == "request_expired"
 
 
 def test_exporting_is_on_record(app: Flask, talk: Talk) -> None:

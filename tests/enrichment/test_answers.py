@@ -26,15 +26,15 @@ def count_signals() -> int:
 
 
 def test_an_answer_is_receipted_and_confirms_its_interaction(talk: Talk, clock: Clock) -> None:
-    asked = talk.ask(userRef="u1").json
-    answered = talk.answer(asked, item(confidence=0.5, remember=True))
-    assert answered.status_code == 200, answered.data
-    body = answered.json
+    request = talk.ask(userRef="u1").json
+    receipt = talk.answer(request, item(confidence=0.5, remember=True))
+    assert receipt.status_code == 200, receipt.data
+    body = receipt.json
     (signal,) = body.pop("signals")
     assert body == {
         "accepted": True,
-        "requestId": asked["requestId"],
-        "interactionId": asked["interactionId"],
+        "requestId": request["requestId"],
+        "interactionId": request["interactionId"],
         "state": "answered",
     }
     assert uuid.UUID(signal.pop("signalId"))
@@ -51,41 +51,41 @@ def test_an_answer_is_receipted_and_confirms_its_interaction(talk: Talk, clock: 
     }
     interactions.promote_waiting()
     with transaction():
-        row = interactions.find_interaction(talk.company.environment_id, uuid.UUID(asked["interactionId"]))
+        row = interactions.find_interaction(talk.company.environment_id, uuid.UUID(request["interactionId"]))
     assert row
     assert (row["classification"], row["confirmed_by"]) == ("confirmed", "answer")
 
 
 @pytest.mark.parametrize("status", ["answered", "declined", "no_relevant_context"])
 def test_a_replay_gets_the_same_bytes_and_a_change_conflicts(talk: Talk, status: str) -> None:
-    asked = talk.ask(userRef="u1").json
+    request = talk.ask(userRef="u1").json
     items = [item(confidence=1, expiresAt="2031-01-01T00:00:00+01:00")] if status == "answered" else []
-    first = talk.answer(asked, *items, status=status)
+    first = talk.answer(request, *items, status=status)
     assert first.status_code == 200, first.data
     assert first.json["state"] == status
-    assert talk.answer(asked, *items, status=status).data == first.data
-    changed = talk.answer(asked, item(value="business"))
-    assert changed.status_code == (403 if status == "declined" else 409)
-    other = talk.answer(asked, status="no_relevant_context" if status == "answered" else "declined")
+    assert talk.answer(request, *items, status=status).data == first.data
+    conflict = talk.answer(request, item(value="business"))
+    assert conflict.status_code == (403 if status == "declined" else 409)
+    other = talk.answer(request, status="no_relevant_context" if status == "answered" else "declined")
     assert other.status_code == {"answered": 409, "declined": 200, "no_relevant_context": 409}[status]
     assert count_signals() == len(items)
 
 
 def test_a_replay_stays_the_same_after_a_signal_has_expired(talk: Talk, clock: Clock) -> None:
-    asked = talk.ask(userRef="u1").json
-    soon = (clock.now + timedelta(minutes=5)).isoformat()
-    first = talk.answer(asked, item(expiresAt=soon))
+    request = talk.ask(userRef="u1").json
+    expiry = (clock.now + timedelta(minutes=5)).isoformat()
+    first = talk.answer(request, item(expiresAt=expiry))
     clock.advance(minutes=30)
-    assert talk.answer(asked, item(expiresAt=soon)).data == first.data
+    assert talk.answer(request, item(expiresAt=expiry)).data == first.data
 
 
 def test_fifty_answers_at_once_store_one(app: Flask, company: Company) -> None:
-    asked, start = Talk(app.test_client(), company).ask(userRef="u1").json, threading.Barrier(50)
+    request, start = Talk(app.test_client(), company).ask(userRef="u1").json, threading.Barrier(50)
 
     def work(number: int) -> Any:
         start.wait()
         value = "business" if number % 2 else "social"
-        return Talk(app.test_client(), company).answer(asked, item(value=value))
+        return Talk(app.test_client(), company).answer(request, item(value=value))
 
     with ThreadPoolExecutor(50) as pool:
         answers = list(pool.map(work, range(50)))
@@ -113,12 +113,12 @@ def test_fifty_answers_at_once_store_one(app: Flask, company: Company) -> None:
     ],
 )
 def test_an_item_that_does_not_fit_is_refused(talk: Talk, details: dict[str, Any], pointer: str, code: str) -> None:
-    asked = talk.ask(userRef="u1", fieldKeys=["travel.stay_style", "travel.room_priority"]).json
-    refused = talk.answer(asked, item(**details))
-    assert refused.status_code == 422, refused.data
-    assert (pointer, code) in [(problem["pointer"], problem["code"]) for problem in refused.json["errors"]]
+    request = talk.ask(userRef="u1", fieldKeys=["travel.stay_style", "travel.room_priority"]).json
+    error_response = talk.answer(request, item(**details))
+    assert error_response.status_code == 422, error_response.data
+    assert (pointer, code) in [(problem["pointer"], problem["code"]) for problem in error_response.json["errors"]]
     assert count_signals() == 0
-    assert talk.inspect(asked).json["state"] == "answer_ready"
+    assert talk.inspect(request).json["state"] == "answer_ready"
 
 
 @pytest.mark.parametrize(
@@ -138,61 +138,61 @@ def test_an_item_that_does_not_fit_is_refused(talk: Talk, details: dict[str, Any
     ],
 )
 def test_an_answer_that_does_not_fit_is_refused(talk: Talk, body: dict[str, Any], status: int) -> None:
-    asked = talk.ask(userRef="u1").json
-    assert talk.post("/enrichment/answers", body, handle(asked)).status_code == status
+    request = talk.ask(userRef="u1").json
+    assert talk.post("/enrichment/answers", body, handle(request)).status_code == status
     assert count_signals() == 0
 
 
 def test_no_items_at_all_is_as_good_as_an_empty_list(talk: Talk) -> None:
-    asked = talk.ask(userRef="u1").json
-    first = talk.post("/enrichment/answers", {"status": "no_relevant_context"}, handle(asked))
-    assert talk.answer(asked, status="no_relevant_context").data == first.data
+    request = talk.ask(userRef="u1").json
+    first = talk.post("/enrichment/answers", {"status": "no_relevant_context"}, handle(request))
+    assert talk.answer(request, status="no_relevant_context").data == first.data
 
 
 def test_remembering_needs_a_request_that_says_so_and_somebody_to_remember(talk: Talk) -> None:
     for details in ({"userRef": "u1", "remember": False}, {"remember": True}):
-        asked = talk.ask(**details).json
-        assert asked["constraints"]["retention"]["rememberSelected"] is False
-        refused = talk.answer(asked, item(remember=True))
-        assert refused.json["errors"][0]["code"] == "remember_not_allowed"
-        assert talk.answer(asked, item()).status_code == 200
+        request = talk.ask(**details).json
+        assert request["constraints"]["retention"]["rememberSelected"] is False
+        error_response = talk.answer(request, item(remember=True))
+        assert error_response.json["errors"][0]["code"] == "remember_not_allowed"
+        assert talk.answer(request, item()).status_code == 200
 
 
 def test_what_lasts_too_long_is_cut_to_the_retention_or_to_the_request(talk: Talk, clock: Clock) -> None:
-    asked = talk.ask(userRef="u1").json
-    late = (clock.now + timedelta(days=4000)).isoformat()
+    request = talk.ask(userRef="u1").json
+    expiry = (clock.now + timedelta(days=4000)).isoformat()
     signals = talk.answer(
-        asked,
-        item(expiresAt=late, remember=True),
-        item("travel.room_priority", "quiet", expiresAt=late),
+        request,
+        item(expiresAt=expiry, remember=True),
+        item("travel.room_priority", "quiet", expiresAt=expiry),
         item("content.format", "audio", expiresAt=(clock.now + timedelta(minutes=3)).isoformat()),
     ).json["signals"]
-    ends = [signal["expiresAt"] for signal in signals]
+    expiries = [signal["expiresAt"] for signal in signals]
     expected = [clock.now + timedelta(days=90), clock.now + timedelta(hours=2), clock.now + timedelta(minutes=3)]
-    assert ends == [end.isoformat().replace("+00:00", "Z") for end in expected]
+    assert expiries == [end.isoformat().replace("+00:00", "Z") for end in expected]
 
 
 def test_an_inference_never_comes_back_as_a_fact(talk: Talk) -> None:
     first = talk.ask(userRef="u1").json
     talk.answer(first, item(value="business", remember=True))
-    asked = talk.ask(userRef="u1").json
-    (signal,) = talk.answer(asked, item(value="social", provenance=INFERENCE)).json["signals"]
+    request = talk.ask(userRef="u1").json
+    (signal,) = talk.answer(request, item(value="social", provenance=INFERENCE)).json["signals"]
     assert (signal["allowedUses"], signal["remembered"]) == ([], False)
-    assert talk.known(interactionId=asked["interactionId"]) == {}
-    assert talk.known(userRef="u1", interactionId=asked["interactionId"]) == {"travel.stay_style": "business"}
+    assert talk.known(interactionId=request["interactionId"]) == {}
+    assert talk.known(userRef="u1", interactionId=request["interactionId"]) == {"travel.stay_style": "business"}
 
 
 def test_advertising_takes_only_what_is_safe_for_it(talk: Talk) -> None:
-    asked = talk.ask(userRef="u1", purpose=ADVERTISING).json
-    refused = talk.answer(asked, item())
-    assert refused.json["errors"][0] == {
+    request = talk.ask(userRef="u1", purpose=ADVERTISING).json
+    error_response = talk.answer(request, item())
+    assert error_response.json["errors"][0] == {
         "pointer": "/items/0/key",
         "code": "not_advertising_safe",
         "message": "This may not be used for advertising.",
     }
     business = item("b2b.company_size", "solo", type="constraint")
-    assert talk.answer(asked, business).json["errors"][0]["code"] == "not_advertising_safe"
-    assert talk.answer(asked, item("content.format", "audio", remember=True)).status_code == 200
+    assert talk.answer(request, business).json["errors"][0]["code"] == "not_advertising_safe"
+    assert talk.answer(request, item("content.format", "audio", remember=True)).status_code == 200
     assert talk.known(userRef="u1") == {}
     assert talk.known(ADVERTISING, userRef="u1") == {"content.format": "audio"}
 
@@ -218,5 +218,5 @@ def test_what_is_for_advertising_says_so(talk: Talk) -> None:
 
 def test_an_answer_needs_a_handle(client: FlaskClient, company: Company) -> None:
     for headers in ({}, bearer("aqr1_"), bearer(company.capability())):
-        refused = client.post("/api/v2/enrichment/answers", json={"status": "declined"}, headers=headers)
-        assert (refused.status_code, refused.headers["WWW-Authenticate"]) == (401, "Bearer")
+        error_response = client.post("/api/v2/enrichment/answers", json={"status": "declined"}, headers=headers)
+        assert (error_response.status_code, error_response.headers["WWW-Authenticate"]) == (401, "Bearer")

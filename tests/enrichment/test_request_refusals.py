@@ -61,8 +61,8 @@ from tests.conversations import Talk
 def test_a_request_that_does_not_fit_is_refused(
     talk: Talk, details: dict[str, Any], status: int, pointer: str, code: str
 ) -> None:
-    refused = talk.ask(**details)
-    assert refused.status_code == status, refused.data
-    assert (pointer, code) in [(problem["pointer"], problem["code"]) for problem in refused.json["errors"]]
+    error_response = talk.ask(**details)
+    assert error_response.status_code == status, error_response.data
+    assert (pointer, code) in [(problem["pointer"], problem["code"]) for problem in error_response.json["errors"]]
     with transaction():
         assert session().execute(select(func.count()).select_from(EnrichmentRequest)).scalar_one() == 0

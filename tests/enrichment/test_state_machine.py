@@ -25,7 +25,7 @@ from tests.factories import found_company
 
 VALUES = ("short", "long_form", "video", "audio")
 KEY = "content.format"
-"""One question that both purposes may ask."""
+"""A field that both purposes may ask for."""
 
 USERS = ("u1", "u2")
 VISITORS = ("n1",)
@@ -34,14 +34,14 @@ purposes = st.sampled_from([PERSONALIZATION, ADVERTISING])
 
 @dataclass
 class Person:
-    """Whom the service should know, and what it should know."""
+    """A customer, as the service should know it."""
 
     choices: dict[str, str] = field(default_factory=dict)
-    told: list["Told"] = field(default_factory=list)
+    signals: list["Signal"] = field(default_factory=list)
 
 
 @dataclass
-class Told:
+class Signal:
     """One answer that counts."""
 
     purpose: str
@@ -49,16 +49,18 @@ class Told:
     interaction_id: str
     is_remembered: bool
     ends_at: Any
+    is_anonymous: bool
 
 
 @dataclass
-class Asked:
+class Request:
     """One request."""
 
     body: Any
     purpose: str
     person: Person
     is_known: bool
+    is_anonymous: bool
     remembers: bool
     ends_at: Any
     state: str = "answer_ready"
@@ -79,16 +81,16 @@ class Conversation(RuleBasedStateMachine):
             self.talk = Talk(self.client, found_company())
         self.people: dict[str, Person] = {}
         self.links: dict[str, str] = {}
-        self.asked: list[Asked] = []
+        self.all_requests: list[Request] = []
         self.decisions: list[tuple[dict[str, Any], bytes]] = []
 
     @rule(target=requests, who=st.sampled_from([*USERS, *VISITORS, None]), purpose=purposes, remembers=st.booleans())
-    def ask(self, who: str | None, purpose: str, remembers: bool) -> Asked:
-        """A product response asks, for somebody or for nobody in particular."""
+    def ask(self, who: str | None, purpose: str, remembers: bool) -> Request:
+        """A product requests context, with or without a reference."""
         return self._ask(self._references(who), self._person(who), purpose, remembers)
 
     @rule(target=requests, user=st.sampled_from(USERS), visitor=st.sampled_from(VISITORS), purpose=purposes)
-    def sign_in(self, user: str, visitor: str, purpose: str) -> Asked | None:
+    def sign_in(self, user: str, visitor: str, purpose: str) -> Request | None:
         """A visitor turns out to be a user."""
         references = {"userRef": user, "anonymousRef": visitor}
         if self.links.get(visitor, user) != user:
@@ -99,60 +101,61 @@ class Conversation(RuleBasedStateMachine):
         return self._ask(references, self._person(user), purpose, True)
 
     @rule(target=requests, who=st.sampled_from([*USERS, *VISITORS]), purpose=purposes, value=st.sampled_from(VALUES))
-    def tell(self, who: str, purpose: str, value: str) -> Asked:
+    def tell(self, who: str, purpose: str, value: str) -> Request:
         """An agent answers at once, to be remembered."""
-        asked = self._ask(self._references(who), self._person(who), purpose, True)
-        self.answer(asked, value, remember=True)
-        return asked
+        request = self._ask(self._references(who), self._person(who), purpose, True)
+        self.answer(request, value, remember=True)
+        return request
 
-    @rule(asked=requests)
-    def change_mind(self, asked: Asked | None) -> None:
+    @rule(request=requests)
+    def change_mind(self, request: Request | None) -> None:
         """A user says no and takes it back."""
-        self.choose(asked, "declined")
-        self.choose(asked, "approved")
+        self.choose(request, "declined")
+        self.choose(request, "approved")
 
-    @rule(asked=requests, value=st.sampled_from(VALUES), remember=st.booleans())
-    def answer(self, asked: Asked | None, value: str, remember: bool) -> None:
+    @rule(request=requests, value=st.sampled_from(VALUES), remember=st.booleans())
+    def answer(self, request: Request | None, value: str, remember: bool) -> None:
         """An agent answers, perhaps again, late, or in another way."""
-        if asked is None:
+        if request is None:
             return
-        answered = self.talk.answer(asked.body, item(KEY, value, remember=remember))
-        expected = self._expected(asked, value, remember)
-        assert answered.status_code == expected, (answered.data, asked)
-        if expected == 200 and asked.state == "answer_ready":
-            asked.state, asked.answer = "answered", (value, remember)
+        receipt = self.talk.answer(request.body, item(KEY, value, remember=remember))
+        expected = self._expected(request, value, remember)
+        assert receipt.status_code == expected, (receipt.data, request)
+        if expected == 200 and request.state == "answer_ready":
+            request.state, request.answer = "answered", (value, remember)
             now = self.clock.now
-            ends_at = now + timedelta(days=90) if remember else asked.ends_at
-            interaction_id = asked.body["interactionId"]
+            ends_at = now + timedelta(days=90) if remember else request.ends_at
+            interaction_id = request.body["interactionId"]
             if remember:
-                self._supersede(asked)
-            asked.person.told.append(Told(asked.purpose, value, interaction_id, remember, ends_at))
+                self._supersede(request)
+            signal = Signal(request.purpose, value, interaction_id, remember, ends_at, request.is_anonymous)
+            request.person.signals.append(signal)
             self.clock.advance(seconds=1)
 
-    def _expected(self, asked: Asked, value: str, remember: bool) -> int:
-        if self.clock.now >= asked.ends_at:
+    def _expected(self, request: Request, value: str, remember: bool) -> int:
+        if self.clock.now >= request.ends_at:
             return 401
-        if asked.state == "answered" and asked.answer == (value, remember):
+        if request.state == "answered" and request.answer == (value, remember):
             return 200
-        if remember and not asked.remembers:
+        if remember and not request.remembers:
             return 422
-        return {"answer_ready": 200, "declined": 403, "answered": 409}[asked.state]
+        return {"answer_ready": 200, "declined": 403, "answered": 409}[request.state]
 
-    @rule(asked=requests, decision=st.sampled_from(["approved", "declined"]))
-    def choose(self, asked: Asked | None, decision: str) -> None:
+    @rule(request=requests, decision=st.sampled_from(["approved", "declined"]))
+    def choose(self, request: Request | None, decision: str) -> None:
         """A user says no, or takes it back."""
-        if asked is None:
+        if request is None:
             return
-        chosen = self.talk.choose(asked.body, decision)
-        if self.clock.now >= asked.ends_at:
-            assert chosen.status_code == 401
+        response = self.talk.choose(request.body, decision)
+        if self.clock.now >= request.ends_at:
+            assert response.status_code == 401
             return
-        before = asked.state
+        before = request.state
         if decision == "declined":
-            self._decline(asked)
+            self._decline(request)
         else:
-            self._approve(asked)
-        assert (chosen.json["state"], chosen.json["changed"]) == (asked.state, asked.state != before)
+            self._approve(request)
+        assert (response.json["state"], response.json["changed"]) == (request.state, request.state != before)
 
     @rule(minutes=st.sampled_from([1, 70]), sweeps=st.booleans())
     def wait(self, minutes: int, sweeps: bool) -> None:
@@ -163,43 +166,44 @@ class Conversation(RuleBasedStateMachine):
 
     @rule(who=st.sampled_from([*USERS, *VISITORS]), purpose=purposes)
     def decide(self, who: str, purpose: str) -> None:
-        """The company uses what it knows, and tells so."""
-        found = self.talk.retrieve(purpose, **self._references(who)).json
+        """The company retrieves and records a decision."""
+        context = self.talk.retrieve(purpose, **self._references(who)).json
         body = {
             "externalDecisionId": f"d{len(self.decisions)}",
-            "contextRetrievalId": found["retrievalId"],
-            "signalIds": [entry["signalId"] for entry in found["items"]],
+            "contextRetrievalId": context["retrievalId"],
+            "signalIds": [entry["signalId"] for entry in context["items"]],
         }
-        decided = self.talk.post("/personalization/decisions", body)
-        assert decided.status_code == 200, decided.data
-        self.decisions.append((body, decided.data))
+        decision = self.talk.post("/personalization/decisions", body)
+        assert decision.status_code == 200, decision.data
+        self.decisions.append((body, decision.data))
 
     def teardown(self) -> None:
         self.everybody_sees_what_the_model_says()
 
-    @precondition(lambda self: len(self.asked) % 2)
+    @precondition(lambda self: len(self.all_requests) % 2)
     @invariant()
     def everybody_sees_what_the_model_says(self) -> None:
         for who in (*USERS, *VISITORS):
             for purpose in (PERSONALIZATION, ADVERTISING):
-                expected = self._known(self.people.get(self.links.get(who, who)), purpose)
+                expected = self._known(self.people.get(self.links.get(who, who)), purpose, who in VISITORS)
                 assert self.talk.known(purpose, **self._references(who)) == expected
 
     @invariant()
     def requests_stand_where_the_model_says(self) -> None:
-        for asked in self.asked[-2:]:
-            shown = self.talk.inspect(asked.body)
-            if self.clock.now >= asked.ends_at:
-                assert shown.status_code == 401
+        for request in self.all_requests[-2:]:
+            response = self.talk.inspect(request.body)
+            if self.clock.now >= request.ends_at:
+                assert response.status_code == 401
             else:
-                assert (shown.json["state"], shown.json["submit"] is not None) == (
-                    asked.state,
-                    asked.state == "answer_ready",
+                assert (response.json["state"], response.json["submit"] is not None) == (
+                    request.state,
+                    request.state == "answer_ready",
                 )
-            interaction_id = asked.body["interactionId"]
-            told = [one for one in asked.person.told if one.interaction_id == interaction_id]
-            current = [one.value for one in told if one.purpose == asked.purpose and one.ends_at > self.clock.now]
-            assert list(self.talk.known(asked.purpose, interactionId=interaction_id).values()) == current
+            interaction_id = request.body["interactionId"]
+            signals = [signal for signal in request.person.signals if signal.interaction_id == interaction_id]
+            signals = [signal for signal in signals if signal.purpose == request.purpose]
+            current = [signal.value for signal in signals if signal.ends_at > self.clock.now]
+            assert list(self.talk.known(request.purpose, interactionId=interaction_id).values()) == current
 
     @invariant()
     def decisions_stay(self) -> None:
@@ -214,72 +218,75 @@ class Conversation(RuleBasedStateMachine):
     def _person(self, who: str | None) -> Person:
         return Person() if who is None else self.people.setdefault(self.links.get(who, who), Person())
 
-    def _ask(self, references: dict[str, str], person: Person, purpose: str, remembers: bool) -> Asked:
+    def _ask(self, references: dict[str, str], person: Person, purpose: str, remembers: bool) -> Request:
         details = {"interactionId": str(uuid.uuid4()), "purpose": purpose, "remember": remembers, **references}
-        made = self.talk.ask(**details)
-        assert made.status_code == 200, made.data
-        assert self.talk.ask(**details, durationMs=3).data == made.data
-        asked = Asked(
-            made.json,
+        response = self.talk.ask(**details)
+        assert response.status_code == 200, response.data
+        assert self.talk.ask(**details, durationMs=3).data == response.data
+        request = Request(
+            response.json,
             purpose,
             person,
             bool(references),
+            set(references) == {"anonymousRef"},
             remembers and bool(references),
             self.clock.now + timedelta(hours=2),
         )
         if person.choices.get(purpose) == "declined":
-            asked.state = "declined"
-        assert made.json["state"] == asked.state
-        self.asked.append(asked)
-        return asked
+            request.state = "declined"
+        assert response.json["state"] == request.state
+        self.all_requests.append(request)
+        return request
 
-    def _supersede(self, asked: Asked) -> None:
-        ends = {other.body["interactionId"]: other.ends_at for other in self.asked}
-        for told in asked.person.told:
-            if told.is_remembered and told.purpose == asked.purpose:
-                told.is_remembered, told.ends_at = False, ends[told.interaction_id]
+    def _supersede(self, request: Request) -> None:
+        ends = {other.body["interactionId"]: other.ends_at for other in self.all_requests}
+        for signal in request.person.signals:
+            if signal.is_remembered and signal.purpose == request.purpose:
+                signal.is_remembered, signal.ends_at = False, ends[signal.interaction_id]
 
-    def _decline(self, asked: Asked) -> None:
-        person = asked.person
-        person.choices[asked.purpose] = "declined"
-        if asked.is_known:
-            self._revoke(person, asked.purpose)
+    def _decline(self, request: Request) -> None:
+        person = request.person
+        person.choices[request.purpose] = "declined"
+        if request.is_known:
+            self._revoke(person, request.purpose)
         else:
-            person.told.clear()
-            asked.state, asked.answer = "declined", None
+            person.signals.clear()
+            request.state, request.answer = "declined", None
 
-    def _approve(self, asked: Asked) -> None:
-        if asked.state == "declined" and asked.has_approved:
+    def _approve(self, request: Request) -> None:
+        if request.state == "declined" and request.has_approved:
             return
-        asked.has_approved = True
-        asked.person.choices[asked.purpose] = "approved"
-        if asked.state == "declined":
-            asked.state, asked.answer = "answer_ready", None
+        request.has_approved = True
+        request.person.choices[request.purpose] = "approved"
+        if request.state == "declined":
+            request.state, request.answer = "answer_ready", None
 
     def _revoke(self, person: Person, purpose: str) -> None:
-        person.told[:] = [one for one in person.told if one.purpose != purpose]
-        for other in self.asked:
+        person.signals[:] = [signal for signal in person.signals if signal.purpose != purpose]
+        for other in self.all_requests:
             if other.person is person and other.purpose == purpose:
                 other.state, other.answer = "declined", None
 
     def _link(self, user: str, visitor: str) -> None:
-        person, was = self._person(user), self.people.pop(visitor, Person())
+        person, absorbed = self._person(user), self.people.pop(visitor, Person())
         self.links[visitor] = user
-        person.told = sorted(person.told + was.told, key=lambda one: one.ends_at)
-        for asked in self.asked:
-            if asked.person is was:
-                asked.person = person
-        for purpose, decision in was.choices.items():
+        person.signals = sorted(person.signals + absorbed.signals, key=lambda signal: signal.ends_at)
+        for request in self.all_requests:
+            if request.person is absorbed:
+                request.person = person
+        for purpose, decision in absorbed.choices.items():
             if decision == "declined" or purpose not in person.choices:
                 person.choices[purpose] = decision
         for purpose, decision in person.choices.items():
             if decision == "declined":
                 self._revoke(person, purpose)
 
-    def _known(self, person: Person | None, purpose: str) -> dict[str, str]:
-        told = [one for one in (person.told if person else []) if one.is_remembered and one.purpose == purpose]
-        current = [one for one in told if one.ends_at > self.clock.now]
-        return {KEY: max(current, key=lambda one: one.ends_at).value} if current else {}
+    def _known(self, person: Person | None, purpose: str, is_anonymous: bool) -> dict[str, str]:
+        signals = person.signals if person else []
+        visible = [signal for signal in signals if signal.is_anonymous or not is_anonymous]
+        remembered = [signal for signal in visible if signal.is_remembered and signal.purpose == purpose]
+        current = [signal for signal in remembered if signal.ends_at > self.clock.now]
+        return {KEY: max(current, key=lambda signal: signal.ends_at).value} if current else {}
 
 
 def test_nobody_ever_sees_anything_but_what_the_model_says(client: FlaskClient, clock: Clock) -> None:

@@ -17,10 +17,10 @@ from tests.factories import Company, found_company
 
 def retrieve(talk: Talk) -> tuple[str, list[str]]:
     """Return a retrieval of two signals."""
-    asked = talk.ask(userRef="u1").json
-    talk.answer(asked, item(remember=True), item("content.format", "audio", remember=True))
-    found = talk.retrieve(userRef="u1").json
-    return found["retrievalId"], [entry["signalId"] for entry in found["items"]]
+    request = talk.ask(userRef="u1").json
+    talk.answer(request, item(remember=True), item("content.format", "audio", remember=True))
+    response = talk.retrieve(userRef="u1").json
+    return response["retrievalId"], [entry["signalId"] for entry in response["items"]]
 
 
 def decide(talk: Talk, retrieval_id: str, signal_ids: list[str], **details: Any) -> Any:
@@ -35,9 +35,9 @@ def conclude(talk: Talk, decision_id: str, **details: Any) -> Any:
 
 def test_a_decision_names_what_it_was_made_from(talk: Talk) -> None:
     retrieval_id, signal_ids = retrieve(talk)
-    decided = decide(talk, retrieval_id, signal_ids, variant="quiet-first")
-    assert decided.status_code == 200, decided.data
-    decision = decided.json["decision"]
+    decision_response = decide(talk, retrieval_id, signal_ids, variant="quiet-first")
+    assert decision_response.status_code == 200, decision_response.data
+    decision = decision_response.json["decision"]
     assert uuid.UUID(decision.pop("id"))
     assert decision.pop("createdAt").endswith("Z")
     assert decision == {
@@ -65,8 +65,9 @@ def test_a_retry_gets_the_same_answer_for_ever(talk: Talk, clock: Clock) -> None
 def test_a_changed_decision_conflicts(talk: Talk, change: dict[str, Any]) -> None:
     retrieval_id, signal_ids = retrieve(talk)
     first = decide(talk, retrieval_id, signal_ids, variant="a")
-    changed = decide(talk, retrieval_id, signal_ids, **{"variant": "a", **change})
-    assert (changed.status_code, changed.json["code"]) == (409, "decision_changed")
+    conflict = decide(talk, retrieval_id, signal_ids, **{"variant": "a", **change})
+    assert (conflict.status_code, conflict.json["code"]) == (409, "decision_changed")
+    assert [problem["pointer"] for problem in conflict.json["errors"]] == [f"/{next(iter(change))}"]
     assert decide(talk, retrieval_id, signal_ids, variant="a").data == first.data
 
 
@@ -96,8 +97,8 @@ def test_a_decision_that_does_not_fit_is_refused(talk: Talk, details: dict[str, 
 def test_only_signals_of_the_retrieval_count_each_once(talk: Talk) -> None:
     retrieval_id, signal_ids = retrieve(talk)
     foreign = str(uuid.uuid4())
-    refused = decide(talk, retrieval_id, [signal_ids[0], foreign, signal_ids[0]])
-    assert [(p["pointer"], p["code"]) for p in refused.json["errors"]] == [
+    error_response = decide(talk, retrieval_id, [signal_ids[0], foreign, signal_ids[0]])
+    assert [(p["pointer"], p["code"]) for p in error_response.json["errors"]] == [
         ("/signalIds/1", "not_retrieved"),
         ("/signalIds/2", "distinct"),
     ]
@@ -107,18 +108,18 @@ def test_only_signals_of_the_retrieval_count_each_once(talk: Talk) -> None:
 
 def test_an_outcome_belongs_to_its_decision(talk: Talk) -> None:
     decision_id = decide(talk, *retrieve(talk)).json["decision"]["id"]
-    concluded = conclude(talk, decision_id)
-    outcome = concluded.json["outcome"]
+    outcome_response = conclude(talk, decision_id)
+    outcome = outcome_response.json["outcome"]
     assert outcome["occurredAt"] == outcome["createdAt"]
     assert (outcome["decisionId"], outcome["outcome"], outcome["externalOutcomeId"]) == (
         decision_id,
         "conversion",
         "o1",
     )
-    said = conclude(talk, decision_id, externalOutcomeId="o2", occurredAt="2026-01-31T12:00:00.5+02:00")
-    assert said.json["outcome"]["occurredAt"] == "2026-01-31T10:00:00.500000Z"
-    repeated = conclude(talk, decision_id, externalOutcomeId="o2", occurredAt="2026-01-31T10:00:00.500Z")
-    assert repeated.data == said.data
+    response = conclude(talk, decision_id, externalOutcomeId="o2", occurredAt="2026-01-31T12:00:00.5+02:00")
+    assert response.json["outcome"]["occurredAt"] == "2026-01-31T10:00:00.500000Z"
+    retry = conclude(talk, decision_id, externalOutcomeId="o2", occurredAt="2026-01-31T10:00:00.500Z")
+    assert retry.data == response.data
 
 
 @pytest.mark.parametrize(
@@ -127,8 +128,9 @@ def test_an_outcome_belongs_to_its_decision(talk: Talk) -> None:
 def test_a_changed_outcome_conflicts(talk: Talk, change: dict[str, Any]) -> None:
     decision_id = decide(talk, *retrieve(talk)).json["decision"]["id"]
     first = conclude(talk, decision_id)
-    changed = conclude(talk, decision_id, **change)
-    assert (changed.status_code, changed.json["code"]) == (409, "outcome_changed")
+    conflict = conclude(talk, decision_id, **change)
+    assert (conflict.status_code, conflict.json["code"]) == (409, "outcome_changed")
+    assert [problem["pointer"] for problem in conflict.json["errors"]] == [f"/{next(iter(change))}"]
     assert conclude(talk, decision_id).data == first.data
 
 
@@ -158,8 +160,8 @@ def test_another_product_finds_neither_retrieval_nor_decision(client: FlaskClien
     assert decide(other, retrieval_id, signal_ids).status_code == 404
     decision_id = decide(talk, retrieval_id, signal_ids).json["decision"]["id"]
     assert conclude(other, decision_id).status_code == 404
-    mine = retrieve(other)
-    assert decide(other, *mine).status_code == 200
+    own_talk = retrieve(other)
+    assert decide(other, *own_talk).status_code == 200
 
 
 def test_a_decision_keeps_the_purpose_of_its_retrieval(talk: Talk) -> None:
@@ -174,12 +176,12 @@ def test_thirty_at_once_record_one(app: Flask, company: Company) -> None:
 
     def work(number: int) -> Any:
         start.wait()
-        mine = Talk(app.test_client(), company)
-        decided = decide(mine, retrieval_id, signal_ids, variant=f"v{number % 2}")
-        if decided.status_code == 409:
-            return decided.status_code, None
-        concluded = conclude(mine, decided.json["decision"]["id"])
-        return decided.status_code, (decided.data, concluded.data)
+        own_talk = Talk(app.test_client(), company)
+        decision_response = decide(own_talk, retrieval_id, signal_ids, variant=f"v{number % 2}")
+        if decision_response.status_code == 409:
+            return decision_response.status_code, None
+        outcome_response = conclude(own_talk, decision_response.json["decision"]["id"])
+        return decision_response.status_code, (decision_response.data, outcome_response.data)
 
     with ThreadPoolExecutor(30) as pool:
         answers = list(pool.map(work, range(30)))

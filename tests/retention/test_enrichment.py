@@ -22,8 +22,8 @@ def count(model: Any) -> int:
 
 
 def converse(talk: Talk) -> None:
-    asked = talk.ask(userRef="u1").json
-    talk.answer(asked, item(remember=True), item("content.format", "audio"))
+    request = talk.ask(userRef="u1").json
+    talk.answer(request, item(remember=True), item("content.format", "audio"))
     talk.retrieve(userRef="u1")
 
 
@@ -40,9 +40,9 @@ def test_somebody_with_an_open_request_stays(talk: Talk, clock: Clock) -> None:
     talk.ask(userRef="u1")
     talk.ask(anonymousRef="n1")
     clock.advance(days=95)
-    asked = talk.ask(userRef="u1", anonymousRef="n1").json
+    request = talk.ask(userRef="u1", anonymousRef="n1").json
     service.expire_feedback()
-    assert talk.answer(asked, item(remember=True)).status_code == 200
+    assert talk.answer(request, item(remember=True)).status_code == 200
 
 
 def test_a_yes_keeps_nobody(talk: Talk, clock: Clock) -> None:
@@ -55,7 +55,7 @@ def test_a_yes_keeps_nobody(talk: Talk, clock: Clock) -> None:
 
 def test_each_leaves_at_its_own_time(talk: Talk, clock: Clock) -> None:
     converse(talk)
-    began = clock.now
+    start_at = clock.now
     for age, signals, requests, retrievals, customers in (
         (timedelta(hours=1, minutes=59), 2, 1, 1, 1),
         (timedelta(hours=2, seconds=1), 1, 0, 1, 1),
@@ -63,13 +63,13 @@ def test_each_leaves_at_its_own_time(talk: Talk, clock: Clock) -> None:
         (timedelta(days=90, seconds=1), 0, 0, 0, 1),
         (timedelta(days=91, seconds=1), 0, 0, 0, 0),
     ):
-        clock.now = began + age
+        clock.now = start_at + age
         assert service.expire_enrichment().is_complete
         assert service.expire_feedback().is_complete
         counted = count(Signal), count(EnrichmentRequest), count(ContextRetrieval), count(Customer)
         assert counted == (signals, requests, retrievals, customers), age
     assert count(CustomerReference) == 0
-    clock.now = began + timedelta(days=91)
+    clock.now = start_at + timedelta(days=91)
     service.expire_feedback()
     assert count(ClosedRequest) == 0
 
@@ -90,8 +90,8 @@ def test_what_one_batch_leaves_is_all_gone_in_the_end(
 ) -> None:
     monkeypatch.setattr("app.retention.service.BATCH_SIZE", 2)
     for number in range(5):
-        asked = talk.ask(userRef=f"u{number}").json
-        talk.answer(asked, item())
+        request = talk.ask(userRef=f"u{number}").json
+        talk.answer(request, item())
     clock.advance(hours=3)
     first = service.expire_enrichment(budget_s=0)
     assert (first.removed, first.is_complete) == (2, False)
@@ -106,15 +106,15 @@ def test_a_run_beside_another_leaves_its_rows_to_it(talk: Talk, clock: Clock) ->
     with transaction():
         session().execute(text("SELECT pg_advisory_xact_lock(hashtext('retention'), hashtext('signals'))"))
         # The other run has a connection of its own.
-        removed: list[int] = []
+        removed_rows: list[int] = []
         app = talk.client.application
 
         def run() -> None:
             with app.app_context():
-                removed.append(service.expire_enrichment().removed)
+                removed_rows.append(service.expire_enrichment().removed)
 
         other = threading.Thread(target=run)
         other.start()
         other.join(30)
-    assert removed == [1]
+    assert removed_rows == [1]
     assert count(Signal) == 2

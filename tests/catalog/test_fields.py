@@ -1,4 +1,4 @@
-"""A product's own questions, and the built-in ones."""
+"""A product's own fields, and the built-in ones."""
 
 import tomllib
 from typing import Any
@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 from flask.testing import FlaskClient
 
+from app.catalog.entries import FILE, BadCatalog, built_in, read
+from app.catalog.rules import MAX_FIELDS
+from app.catalog.sensitive import find_sensitive
 from app.core.database import transaction
-from app.enrichment.catalog import FILE, BadCatalog, built_in, read
-from app.enrichment.rules import MAX_DEFINITIONS
-from app.enrichment.sensitive import find_sensitive
 from tests.conversations import ADVERTISING, Talk, item
 from tests.factories import Company, bearer, found_company
 
@@ -24,10 +24,10 @@ def delete(talk: Talk, key: str) -> Any:
     return talk.client.delete(f"{FIELDS}/{key}", headers=bearer(talk.company.company_key))
 
 
-def test_a_question_is_written_listed_and_removed(talk: Talk) -> None:
-    written = talk.put_field("trip.pace", operations=["/search"], type="customer_goal")
-    assert written.status_code == 200, written.data
-    assert {name: written.json[name] for name in written.json if not name.endswith("At")} == {
+def test_a_field_is_stored_listed_and_removed(talk: Talk) -> None:
+    response = talk.put_field("trip.pace", operations=["/search"], type="customer_goal")
+    assert response.status_code == 200, response.data
+    assert {name: response.json[name] for name in response.json if not name.endswith("At")} == {
         "key": "trip.pace",
         "label": "Preferred pace",
         "type": "customer_goal",
@@ -36,20 +36,27 @@ def test_a_question_is_written_listed_and_removed(talk: Talk) -> None:
         "operations": ["/search"],
         "enabled": True,
     }
-    assert list_fields(talk.client, talk.company)["fields"] == [written.json]
-    assert delete(talk, "trip.pace").json == written.json
+    assert list_fields(talk.client, talk.company)["fields"] == [response.json]
+    assert delete(talk, "trip.pace").json == response.json
     assert delete(talk, "trip.pace").status_code == 404
     assert list_fields(talk.client, talk.company)["fields"] == []
 
 
-def test_replacing_keeps_when_it_was_made(talk: Talk) -> None:
+def test_a_field_that_is_not_there_is_answered_with_those_that_are(talk: Talk) -> None:
+    talk.put_field("trip.pace")
+    error_response = delete(talk, "trip.speed")
+    assert (error_response.status_code, error_response.json["code"]) == (404, "unknown_field_key")
+    assert error_response.json["errors"][0]["allowed"] == ["trip.pace"]
+
+
+def test_replacing_a_field_keeps_when_it_was_created(talk: Talk) -> None:
     first = talk.put_field("trip.pace").json
     second = talk.put_field("trip.pace", operations=None, allowedValues=["any"]).json
     assert second["createdAt"] == first["createdAt"] < second["updatedAt"]
     assert (second["allowedValues"], second["operations"]) == (["any"], None)
 
 
-def test_one_enabled_question_replaces_the_built_in_catalog(talk: Talk) -> None:
+def test_one_enabled_field_replaces_the_built_in_catalog(talk: Talk) -> None:
     assert list_fields(talk.client, talk.company)["legacyCatalogActive"] is True
     talk.put_field("trip.pace", enabled=False)
     assert list_fields(talk.client, talk.company)["legacyCatalogActive"] is True
@@ -71,13 +78,13 @@ def test_the_built_in_catalog_is_listed(talk: Talk) -> None:
 @pytest.mark.parametrize(
     ("key", "details", "status", "pointer", "code"),
     [
-        ("service.pace", {}, 422, "", "reserved_namespace"),
-        ("Trip.pace", {}, 422, "", "pattern"),
-        ("trip", {}, 422, "", "pattern"),
-        ("trip.", {}, 422, "", "pattern"),
-        ("trip.pace.more", {}, 422, "", "pattern"),
-        ("trip." + "p" * 48, {}, 422, "", "pattern"),
-        ("health.diagnosis", {}, 422, "", "sensitive_category"),
+        ("service.pace", {}, 422, "/key", "reserved_namespace"),
+        ("Trip.pace", {}, 422, "/key", "pattern"),
+        ("trip", {}, 422, "/key", "pattern"),
+        ("trip.", {}, 422, "/key", "pattern"),
+        ("trip.pace.more", {}, 422, "/key", "pattern"),
+        ("trip." + "p" * 48, {}, 422, "/key", "pattern"),
+        ("health.diagnosis", {}, 422, "/key", "sensitive_category"),
         ("trip.pace", {"label": "Your income"}, 422, "/label", "sensitive_category"),
         ("trip.pace", {"type": "religion"}, 422, "/type", "sensitive_category"),
         ("trip.pace", {"allowedValues": ["has_passport"]}, 422, "/allowedValues", "sensitive_category"),
@@ -101,18 +108,18 @@ def test_the_built_in_catalog_is_listed(talk: Talk) -> None:
         ("trip.pace", {"prompt": "x"}, 400, "/prompt", "forbidden_content"),
     ],
 )
-def test_what_cannot_be_asked_is_refused(
+def test_a_field_that_is_not_valid_is_refused(
     talk: Talk, key: str, details: dict[str, Any], status: int, pointer: str, code: str
 ) -> None:
-    refused = talk.put_field(key, **details)
-    assert refused.status_code == status, refused.data
+    error_response = talk.put_field(key, **details)
+    assert error_response.status_code == status, error_response.data
     expected = "type" if code == "null" else code
-    assert (pointer, expected) in [(problem["pointer"], problem["code"]) for problem in refused.json["errors"]]
+    assert (pointer, expected) in [(problem["pointer"], problem["code"]) for problem in error_response.json["errors"]]
     assert list_fields(talk.client, talk.company)["fields"] == []
 
 
-def test_a_product_has_a_bounded_number_of_questions(talk: Talk) -> None:
-    for number in range(MAX_DEFINITIONS):
+def test_a_product_has_a_bounded_number_of_fields(talk: Talk) -> None:
+    for number in range(MAX_FIELDS):
         assert talk.put_field(f"trip.n{number}").status_code == 200
     assert talk.put_field("trip.one_more").json["code"] == "too_many_fields"
     assert talk.put_field("trip.n1", label="Another label").status_code == 200
@@ -127,7 +134,7 @@ def test_another_product_sees_and_changes_nothing(talk: Talk) -> None:
     assert len(list_fields(talk.client, talk.company)["fields"]) == 1
 
 
-def test_only_a_company_key_opens_this_door(client: FlaskClient, company: Company) -> None:
+def test_only_a_company_key_is_accepted(client: FlaskClient, company: Company) -> None:
     for token in (company.product_key, company.capability(), "af_company_" + "0" * 32 + "_" + "x" * 43):
         assert client.get(FIELDS, headers=bearer(token)).status_code == 401
 
@@ -135,25 +142,25 @@ def test_only_a_company_key_opens_this_door(client: FlaskClient, company: Compan
 def test_a_made_up_category_is_answered_as_a_preference_and_retrieved_as_it_was_written(talk: Talk) -> None:
     talk.put_field("trip.goal", type="customer_goal", allowedValues=["relax", "explore"])
     talk.put_field("trip.budget", type="constraint")
-    asked = talk.ask(userRef="u1").json
-    offered = {entry["key"]: entry for entry in asked["submit"]["bodySchema"]["catalog"]}
-    assert (offered["trip.goal"]["type"], offered["trip.goal"]["questionType"]) == ("preference", "customer_goal")
-    assert offered["trip.budget"]["type"] == "constraint"
-    assert talk.answer(asked, item("trip.goal", "relax", type="customer_goal")).status_code == 422
-    assert talk.answer(asked, item("trip.goal", "relax", remember=True)).status_code == 200
+    request = talk.ask(userRef="u1").json
+    entries = {entry["key"]: entry for entry in request["submit"]["bodySchema"]["catalog"]}
+    assert (entries["trip.goal"]["type"], entries["trip.goal"]["questionType"]) == ("preference", "customer_goal")
+    assert entries["trip.budget"]["type"] == "constraint"
+    assert talk.answer(request, item("trip.goal", "relax", type="customer_goal")).status_code == 422
+    assert talk.answer(request, item("trip.goal", "relax", remember=True)).status_code == 200
     assert talk.retrieve(userRef="u1").json["items"][0]["type"] == "customer_goal"
 
 
-def test_a_request_keeps_its_questions_when_they_are_edited_or_removed(talk: Talk) -> None:
+def test_a_request_keeps_its_fields_when_they_are_edited_or_removed(talk: Talk) -> None:
     talk.put_field("trip.pace")
-    asked = talk.ask(interactionId="018f1f2e-7b4a-4c12-9c8d-123456789abc", userRef="u1")
+    request = talk.ask(interactionId="018f1f2e-7b4a-4c12-9c8d-123456789abc", userRef="u1")
     talk.put_field("trip.pace", allowedValues=["never"], label="Something else")
-    assert talk.inspect(asked.json).data == asked.data
+    assert talk.inspect(request.json).data == request.data
     delete(talk, "trip.pace")
-    again = talk.ask(interactionId="018f1f2e-7b4a-4c12-9c8d-123456789abc", userRef="u1")
-    assert again.data == asked.data
-    answered = talk.answer(asked.json, item("trip.pace", "slow", remember=True))
-    assert answered.json["signals"][0]["summary"] == "Preferred pace: slow"
+    retry = talk.ask(interactionId="018f1f2e-7b4a-4c12-9c8d-123456789abc", userRef="u1")
+    assert retry.data == request.data
+    receipt = talk.answer(request.json, item("trip.pace", "slow", remember=True))
+    assert receipt.json["signals"][0]["summary"] == "Preferred pace: slow"
     assert talk.known(userRef="u1") == {"trip.pace": "slow"}
 
 
@@ -161,10 +168,12 @@ def test_operations_and_purposes_fail_closed(talk: Talk) -> None:
     talk.put_field("trip.pace", operations=["/search"])
     talk.put_field("trip.topic", operations=["/read"], targetedAdvertisingSafe=True)
     assert talk.ask(operation="/search").json["constraints"]["allowedFields"] == ["trip.pace"]
-    unbound = talk.ask(operation="/search", fieldKeys=["trip.pace", "trip.topic"])
-    assert [(p["pointer"], p["code"]) for p in unbound.json["errors"]] == [("/fieldKeys/1", "field_not_bound")]
-    unsafe = talk.ask(operation="/search", purpose=ADVERTISING, fieldKeys=["trip.pace"])
-    assert [(p["pointer"], p["code"]) for p in unsafe.json["errors"]] == [("/fieldKeys/0", "not_advertising_safe")]
+    unbound_response = talk.ask(operation="/search", fieldKeys=["trip.pace", "trip.topic"])
+    assert [(p["pointer"], p["code"]) for p in unbound_response.json["errors"]] == [("/fieldKeys/1", "field_not_bound")]
+    unsafe_response = talk.ask(operation="/search", purpose=ADVERTISING, fieldKeys=["trip.pace"])
+    assert [(p["pointer"], p["code"]) for p in unsafe_response.json["errors"]] == [
+        ("/fieldKeys/0", "not_advertising_safe")
+    ]
     assert talk.ask(operation="/read", purpose=ADVERTISING).json["constraints"]["allowedFields"] == ["trip.topic"]
 
 
@@ -194,7 +203,7 @@ def test_a_catalog_file_with_a_mistake_stops_the_start(change: dict[str, Any], m
         read(content)
 
 
-def test_the_built_in_catalog_asks_nothing_sensitive() -> None:
+def test_the_built_in_catalog_has_no_sensitive_field() -> None:
     for entry in built_in().catalog.entries:
         texts = (entry.key, entry.label, *entry.allowed_values)
         assert find_sensitive(texts, built_in().sensitive) is None, entry.key

@@ -1,4 +1,4 @@
-"""The questions a product may ask: its own where it has any, else the built-in ones."""
+"""Catalogs and their entries, and the built-in catalog, which is read from `config/catalog.toml`."""
 
 import hashlib
 import re
@@ -11,8 +11,7 @@ from typing import Any
 
 import orjson
 
-from app.core.wire.fields import exact
-from app.enrichment.rules import (
+from app.catalog.rules import (
     CANONICAL_TYPES,
     KEY_PATTERN,
     MAX_LABEL_LENGTH,
@@ -22,7 +21,8 @@ from app.enrichment.rules import (
     VALUE_PATTERN,
     canonical_type,
 )
-from app.enrichment.sensitive import SensitiveTerms, find_mistakes, read_terms
+from app.catalog.sensitive import SensitiveTerms, find_mistakes, read_terms
+from app.core.wire.fields import exact
 
 FILE = Path(__file__).resolve().parents[2] / "config" / "catalog.toml"
 
@@ -34,7 +34,7 @@ _KEY, _VALUE = re.compile(exact(KEY_PATTERN)), re.compile(exact(VALUE_PATTERN))
 
 
 class BadCatalog(RuntimeError):
-    """The catalog file is not what it must be; the service must not start."""
+    """The catalog file has mistakes; the service must not start."""
 
     def __init__(self, mistakes: list[str]) -> None:
         super().__init__("config/catalog.toml: " + "; ".join(mistakes))
@@ -42,7 +42,7 @@ class BadCatalog(RuntimeError):
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One question, as a request keeps it: what may be answered, in which words."""
+    """One field, as a request stores it: what may be answered, in which words."""
 
     key: str
     label: str
@@ -51,9 +51,9 @@ class Entry:
     allowed_values: tuple[str, ...]
     targeted_advertising_safe: bool
     question_type: str | None = None
-    """The category as the product wrote it; a built-in question has none."""
+    """The category as the product wrote it; a built-in field has none."""
     operations: tuple[str, ...] | None = None
-    """Where it may be asked; everywhere if None."""
+    """In which operations it may be asked for; in all if None."""
 
     @property
     def authored_type(self) -> str:
@@ -73,13 +73,13 @@ class Entry:
         }
 
     def is_bound_to(self, operation: str) -> bool:
-        """Tell whether the question may be asked in an operation."""
+        """Tell whether the field may be asked for in an operation."""
         return self.operations is None or operation in self.operations
 
 
 @dataclass(frozen=True, slots=True)
 class Catalog:
-    """The questions in force for a product."""
+    """The effective catalog of a product."""
 
     version: str
     entries: tuple[Entry, ...]
@@ -87,7 +87,7 @@ class Catalog:
 
 @dataclass(frozen=True, slots=True)
 class BuiltIn:
-    """What the catalog file holds."""
+    """The contents of the catalog file."""
 
     catalog: Catalog
     sensitive: SensitiveTerms
@@ -100,7 +100,7 @@ def built_in() -> BuiltIn:
 
 
 def read(content: dict[str, Any]) -> BuiltIn:
-    """Check what a catalog file holds."""
+    """Return the checked contents of a catalog file, or raise `BadCatalog`."""
     entries: list[dict[str, Any]] = content.get("entry", [])
     mistakes = [mistake for position, entry in enumerate(entries, 1) for mistake in _mistakes(entry, position)]
     keys = [entry.get("key") for entry in entries]
@@ -112,13 +112,13 @@ def read(content: dict[str, Any]) -> BuiltIn:
     mistakes += find_mistakes(sensitive)
     if mistakes:
         raise BadCatalog(mistakes)
-    made = [Entry(**{**entry, "allowed_values": tuple(entry["allowed_values"])}) for entry in entries]
-    catalog = Catalog(str(version), tuple(sorted(made, key=lambda entry: entry.key)))
+    built_in_entries = [Entry(**{**entry, "allowed_values": tuple(entry["allowed_values"])}) for entry in entries]
+    catalog = Catalog(str(version), tuple(sorted(built_in_entries, key=lambda entry: entry.key)))
     return BuiltIn(catalog, read_terms(sensitive))
 
 
 def of_product(key: str, label: str, authored_type: str, values: Sequence[str], **rest: Any) -> Entry:
-    """Return the entry of a product's own definition."""
+    """Return the entry of a product's own field."""
     return Entry(
         key=key,
         label=label,
@@ -129,16 +129,16 @@ def of_product(key: str, label: str, authored_type: str, values: Sequence[str], 
     )
 
 
-def fingerprint(entries: Iterable[Entry]) -> str:
+def hash_entries(entries: Iterable[Entry]) -> str:
     """Return the hash of a catalog's content, in hex."""
     return hashlib.sha256(orjson.dumps([entry.as_wire() for entry in entries])).hexdigest()
 
 
 def _mistakes(entry: dict[str, Any], position: int) -> Iterable[str]:
-    known = {"key", "label", "type", "targeted_advertising_safe", "allowed_values"}
+    members = {"key", "label", "type", "targeted_advertising_safe", "allowed_values"}
     name, values = entry.get("key"), entry.get("allowed_values")
-    if set(entry) != known:
-        yield f"entry {position} must have exactly {', '.join(sorted(known))}"
+    if set(entry) != members:
+        yield f"entry {position} must have exactly {', '.join(sorted(members))}"
         return
     if not isinstance(name, str) or not _KEY.match(name):
         yield f"entry {position} has no valid key"

@@ -2,8 +2,8 @@
 
 import pytest
 
-from app.enrichment.catalog import built_in
-from app.enrichment.sensitive import find_mistakes, find_sensitive, read_terms
+from app.catalog.entries import built_in
+from app.catalog.sensitive import find_mistakes, find_sensitive, read_terms
 from tests.conversations import Talk
 
 MUST_REFUSE = {

@@ -1,0 +1,1 @@
+"""The fields that a product may ask a customer's agent for."""

@@ -1,0 +1,148 @@
+"""A product's own fields, and its effective catalog."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import func, select, text
+
+from app.accounts.service import record_audit_entry
+from app.catalog import entries
+from app.catalog.entries import Catalog, Entry, built_in
+from app.catalog.models import FieldDefinition
+from app.catalog.rules import MAX_FIELDS, RESERVED_NAMESPACE
+from app.catalog.schemas import NewField
+from app.catalog.sensitive import find_sensitive
+from app.core import clock
+from app.core.database import session
+from app.core.errors import Conflict, NotFound, Problem, Unprocessable
+from app.products.key_cache import CallerEnvironment
+from app.screening.service import reject_private
+
+_LOCK_FIELDS = text("SELECT pg_advisory_xact_lock(hashtext('enrichment_fields'), hashtext(:product_id))")
+
+
+class TooManyFields(Conflict):
+    """The product has as many fields as it may."""
+
+    code = "too_many_fields"
+    sentence = f"A product has at most {MAX_FIELDS} fields of its own; remove one first."
+
+
+class UnknownField(NotFound):
+    """The product has no field of its own under this key."""
+
+    code = "unknown_field_key"
+    sentence = "This product has no field of its own under this key."
+
+    def __init__(self, keys: list[str]) -> None:
+        super().__init__(problems=[Problem("/key", self.code, self.sentence, {"allowed": keys})])
+
+
+@dataclass(frozen=True, slots=True)
+class Fields:
+    """A product's own fields, and whether the built-in ones apply."""
+
+    fields_: Sequence[FieldDefinition]
+    legacy_catalog_active: bool
+    default_catalog: list[dict[str, Any]]
+
+
+def put(environment: CallerEnvironment, key_id: str, key: str, new_field: NewField) -> FieldDefinition:
+    """Create or replace a field; earlier requests keep their own copy."""
+    _check(key, new_field)
+    _lock_fields(environment)
+    field = session().get(FieldDefinition, (environment.product_id, key))
+    now = clock.now()
+    if field is None:
+        _check_count(environment)
+        field = FieldDefinition(product_id=environment.product_id, key=key, created_at=now)
+        session().add(field)
+    for name in ("label", "type", "allowed_values", "targeted_advertising_safe", "operations", "enabled"):
+        setattr(field, name, getattr(new_field, name))
+    field.updated_at = now
+    record_audit_entry(
+        environment.workspace_id, f"key {key_id}", "field.written", key, product=str(environment.product_id)
+    )
+    session().flush()
+    return field
+
+
+def delete(environment: CallerEnvironment, key_id: str, key: str) -> FieldDefinition:
+    """Remove a field and return it."""
+    _lock_fields(environment)
+    field = session().get(FieldDefinition, (environment.product_id, key))
+    if field is None:
+        raise UnknownField([field.key for field in _own(environment)])
+    session().delete(field)
+    record_audit_entry(
+        environment.workspace_id, f"key {key_id}", "field.deleted", key, product=str(environment.product_id)
+    )
+    session().flush()
+    return field
+
+
+def list_all(environment: CallerEnvironment) -> Fields:
+    """Return the fields of a product, by key."""
+    fields = _own(environment)
+    return Fields(
+        fields_=fields,
+        legacy_catalog_active=not any(field.enabled for field in fields),
+        default_catalog=[entry.as_wire() for entry in built_in().catalog.entries],
+    )
+
+
+def effective_catalog(environment: CallerEnvironment) -> Catalog:
+    """Return the fields that apply: the product's own as soon as one is enabled, else the built-in ones."""
+    own = tuple(_entry(field) for field in _own(environment) if field.enabled)
+    return Catalog(entries.PRODUCT_VERSION, own) if own else built_in().catalog
+
+
+def _own(environment: CallerEnvironment) -> Sequence[FieldDefinition]:
+    statement = select(FieldDefinition).where(FieldDefinition.product_id == environment.product_id)
+    return session().scalars(statement.order_by(FieldDefinition.key).limit(MAX_FIELDS)).all()
+
+
+def _entry(field: FieldDefinition) -> Entry:
+    return entries.of_product(
+        field.key,
+        field.label,
+        field.type,
+        field.allowed_values,
+        targeted_advertising_safe=field.targeted_advertising_safe,
+        operations=tuple(field.operations) if field.operations else None,
+    )
+
+
+def _lock_fields(environment: CallerEnvironment) -> None:
+    """Wait until no other transaction changes the fields of the product."""
+    session().execute(_LOCK_FIELDS, {"product_id": str(environment.product_id)})
+
+
+def _check_count(environment: CallerEnvironment) -> None:
+    """Raise unless the product may have another field."""
+    count = select(func.count()).where(FieldDefinition.product_id == environment.product_id)
+    if session().execute(count).scalar_one() >= MAX_FIELDS:
+        raise TooManyFields
+
+
+def _check(key: str, new_field: NewField) -> None:
+    """Raise unless this may be asked for."""
+    problems = []
+    if key.partition(".")[0] == RESERVED_NAMESPACE:
+        problems.append(Problem("/key", "reserved_namespace", "The namespace `service` is kept for built-in fields."))
+    for pointer, values in (("/allowedValues", new_field.allowed_values), ("/operations", new_field.operations)):
+        if values and len(set(values)) < len(values):
+            problems.append(Problem(pointer, "distinct", "Each entry may be there once."))
+    for pointer, texts in (
+        ("/key", [key]),
+        ("/label", [new_field.label]),
+        ("/type", [new_field.type]),
+        ("/allowedValues", new_field.allowed_values),
+    ):
+        if term := find_sensitive(texts, built_in().sensitive):
+            message = f'This names something that must not be asked for: "{term}".'
+            problems.append(Problem(pointer, "sensitive_category", message))
+    if problems:
+        raise Unprocessable(problems=problems)
+    reject_private([("/label", new_field.label)])

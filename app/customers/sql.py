@@ -1,0 +1,39 @@
+"""SQL fragments about customers that statements of other packages are made of."""
+
+# Of :product_id, :user, :account and :anonymous (digests or null). `customer` has one row, of the named customer's id
+# and how well it is known, or none. A verified reference that names nobody yet leaves it to the anonymous reference.
+NAMED_CUSTOMER = """
+    verified AS (
+        SELECT customer_id FROM customer_references
+        WHERE product_id = :product_id::uuid AND kind = 'user' AND digest = :user::bytea
+          AND (:account::bytea IS NULL OR scope IN (:account, ''))
+        UNION ALL
+        SELECT customer_id FROM customer_references
+        WHERE :user IS NULL AND product_id = :product_id AND kind = 'account' AND digest = :account
+        LIMIT 2
+    ), named AS (
+        SELECT customer_id, 'verified' AS level FROM verified
+        UNION ALL
+        SELECT customer_id, 'pseudonymous' FROM customer_references
+        WHERE NOT EXISTS (SELECT FROM verified) AND product_id = :product_id AND kind = 'anonymous'
+          AND digest = :anonymous::bytea
+    ), customer AS (
+        -- A user of several accounts who is named without one is nobody.
+        SELECT (array_agg(customer_id))[1] AS id, min(level) AS level FROM named HAVING count(*) = 1
+    )
+"""
+
+
+def locked_customer(customer_id: str) -> str:
+    """Return a query of a customer's id that keeps the customer from being erased or linked until the end.
+
+    It waits for an erasure or a link that is under way, and then has no row. `customer_id` is an SQL expression.
+    """
+    return f"SELECT id FROM customers WHERE product_id = :product_id AND id = {customer_id} FOR KEY SHARE"
+
+
+def decision(customer_id: str) -> str:
+    """Return an expression: what a customer decided about :purpose, or null. `customer_id` is an SQL expression."""
+    # A scalar, so that it is looked up by key; as an anti-join it would read every choice of the product.
+    return f"""(SELECT c.decision FROM customer_choices c
+        WHERE c.product_id = :product_id AND c.customer_id = {customer_id} AND c.purpose = :purpose)"""

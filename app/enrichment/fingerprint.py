@@ -1,0 +1,32 @@
+"""Keyed digests of a body's members, so that a changed retry can be told which of them differ without storing them."""
+
+import hmac
+from collections.abc import Iterable, Iterator
+from itertools import zip_longest
+from typing import Any
+
+import msgspec
+
+DIGEST_BYTES = 8
+"""Of each member: enough that two values never agree by chance; what they stand for is only guessed with the key."""
+
+
+def digest_members(key: bytes, members: Iterable[Any]) -> bytes:
+    """Return the digests of members in their order, 8 bytes each.
+
+    Stored digests are compared by position: members keep their order, and new ones go last.
+    """
+    return b"".join(
+        hmac.digest(key, f"{position}:".encode() + msgspec.json.encode(member), "sha256")[:DIGEST_BYTES]
+        for position, member in enumerate(members)
+    )
+
+
+def differing_positions(stored: bytes, current: bytes) -> list[int]:
+    """Return the positions of the members whose digests differ, or that only one of the two has."""
+    pairs = zip_longest(_split(stored), _split(current))
+    return [position for position, (first, second) in enumerate(pairs) if first != second]
+
+
+def _split(digests: bytes) -> Iterator[bytes]:
+    return (digests[start : start + DIGEST_BYTES] for start in range(0, len(digests), DIGEST_BYTES))
