@@ -88,6 +88,7 @@ class _EnvironmentSchema(Schema):
     AGENT_FEEDBACK_DATA_DIR = fields.String(load_default=".data")
     AGENT_FEEDBACK_POOL_SIZE = fields.Integer(load_default=4, validate=validate.Range(1, 100))
     AGENT_FEEDBACK_TRUSTED_PROXIES = fields.Integer(load_default=0, validate=validate.Range(0, 10))
+    AGENT_FEEDBACK_SWEEP_INTERVAL_S = fields.Integer(load_default=60, validate=validate.Range(2, 300))
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +113,8 @@ class Settings:
     """Connections in the pool of a process; as many as it has threads, each of which has a hot one besides."""
     trusted_proxies: int
     """How many proxies in front each add the address of their caller to X-Forwarded-For."""
+    sweep_interval_s: int
+    """How often a job looks for rows that a lost notification would have announced."""
     allowlist: Allowlist
     """What evidence may name; a file of the release, not of the environment."""
 
@@ -155,6 +158,7 @@ class Settings:
             data_dir=Path(values["AGENT_FEEDBACK_DATA_DIR"]),
             pool_size=values["AGENT_FEEDBACK_POOL_SIZE"],
             trusted_proxies=values["AGENT_FEEDBACK_TRUSTED_PROXIES"],
+            sweep_interval_s=values["AGENT_FEEDBACK_SWEEP_INTERVAL_S"],
             allowlist=allowlist,
         )
 

@@ -2,7 +2,7 @@
 
 from flask import Flask
 
-from app.cli import consent, customers, interactions, products, sdk, users
+from app.cli import consent, customers, interactions, jobs, products, sdk, users
 
 
 def install(app: Flask) -> None:
@@ -16,6 +16,7 @@ def install(app: Flask) -> None:
         interactions.group,
         consent.group,
         customers.group,
+        jobs.group,
         sdk.group,
     ):
         app.cli.add_command(group)

@@ -117,6 +117,7 @@ STAYS = {
     "interaction_days": "counts leave with what they count",
     "evidence_changes": "until its job has moved them into the day counts, within a minute",
     "evidence_days": "counts leave with what they count",
+    "job_runs": "one row for each job, updated by each run",
 }
 """Tables without a rule of age, and why."""
 

@@ -41,9 +41,8 @@ def owner(stack: Stack, tmp_path: Path, request: pytest.FixtureRequest) -> Owner
 @pytest.fixture
 def no_timetable(stack: Stack) -> Iterator[None]:
     """Keep the job from running until a test calls for it."""
-    stack.kill("beat")
-    yield
-    stack.supervisor.restart_dead()
+    with stack.without("beat"):
+        yield
 
 
 def test_the_summary_counts_what_nginx_has_served_and_nothing_else(
