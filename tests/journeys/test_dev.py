@@ -2,10 +2,13 @@
 
 import json
 import os
+import re
 import shutil
 import signal
+import socket
 import subprocess
 import time
+import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,12 +17,15 @@ from typing import Any
 import psutil
 import pytest
 import requests
+from agent_feedback.capability import ProductKey, mint
 
 from tests.conftest import ROOT
-from tests.factories import bearer, event
+from tests.factories import NOTE, bearer, event
 from tests.journeys.stack import BIN, free_port, wait_until
 
 ENDS_WITHIN_S = 10
+
+LAST_LINE = "Each review that arrives"
 
 
 @contextmanager
@@ -46,7 +52,7 @@ def read_until_ready(process: "subprocess.Popen[str]") -> str:
     seen = ""
     for line in process.stdout:
         seen += line
-        if "interaction show" in line:
+        if line.startswith(LAST_LINE):
             return seen
     raise AssertionError(seen)
 
@@ -78,12 +84,14 @@ def test_it_starts_says_what_a_newcomer_needs_and_ends_everything(tmp_path: Path
         }
         assert set(found["dashboard"]) == {"email", "password"}
         assert found["baseUrl"] == f"http://127.0.0.1:{port}"
-        for text in (found["baseUrl"], found["productKey"], found["dashboard"]["password"], "curl "):
+        for text in (found["dashboard"]["password"], "curl ", ".venv/bin/flask review list"):
             assert text in said
+        _is_short(said, found)
         assert (data_dir / "credentials.json").stat().st_mode & 0o077 == 0
         assert send(found) == 202
         _sign_in(found)
         _follow_the_advice(said, data_dir)
+        _shows_a_review(process, found)
         started = psutil.Process(process.pid).children(recursive=True)
         assert {"postgres", "valkey-server"} <= {child.name() for child in started}
         began = time.monotonic()
@@ -105,21 +113,40 @@ def _sign_in(found: dict[str, Any]) -> None:
     assert "One loop, step by step" in requests.get(found["baseUrl"] + "/playground", timeout=10).text
 
 
+def _is_short(said: str, found: dict[str, Any]) -> None:
+    """Check that little comes before the URL, that a key can be copied by its line, and that the rest fits."""
+    lines = said.splitlines()
+    keys = {found["productKey"], found["companyKey"]}
+    assert next(number for number, line in enumerate(lines) if found["baseUrl"] in line) < 12
+    assert keys <= {line.strip() for line in lines}
+    assert [line for line in lines if len(line) > 80 and line.strip() not in keys and "a data dir" not in line] == []
+
+
 def _follow_the_advice(said: str, data_dir: Path) -> None:
     """Run the printed curl and the printed look-up as they stand."""
-    advice = said[said.index("  curl ") :]
-    curl, _, look_up = advice.strip().partition("\n\n")
-    answer = subprocess.run(["bash", "-c", curl], capture_output=True, text=True, check=True, timeout=20)
+    event = said[said.index("  KEY=") : said.index("Look at what")]
+    answer = subprocess.run(["bash", "-c", event], cwd=ROOT, capture_output=True, text=True, check=True, timeout=20)
     assert json.loads(answer.stdout) == {"accepted": 1, "dropped": 0}
-    environ = {**os.environ, "AGENT_FEEDBACK_DATA_DIR": str(data_dir)}
+    look_up = said[said.index("  export AGENT") : said.index("  .venv/bin/flask review list")]
 
     def shown() -> str:
         done = subprocess.run(
-            ["bash", "-c", look_up], cwd=ROOT, env=environ, capture_output=True, text=True, check=False, timeout=30
+            ["bash", "-c", look_up], cwd=ROOT, capture_output=True, text=True, check=False, timeout=30
         )
         return done.stdout
 
     wait_until(lambda: "/orders/:id" in shown(), 10)
+
+
+def _shows_a_review(process: "subprocess.Popen[str]", found: dict[str, Any]) -> None:
+    """Send a review; it is a line of its own, and the request that brought it is none."""
+    capability = mint(ProductKey(found["productKey"]), str(uuid.uuid4()), int(time.time()))
+    review = {"outcome": "partial", "note": NOTE}
+    url = found["baseUrl"] + "/api/v2/outcomes"
+    assert requests.post(url, json=review, headers=bearer(capability), timeout=10).status_code == 200
+    assert process.stdout
+    assert process.stdout.readline().strip() == ""
+    assert re.fullmatch(rf"\d\d:\d\d:\d\d  partial  .+  {re.escape(NOTE)}\n", process.stdout.readline())
 
 
 def _start_again(data_dir: Path, found: dict[str, Any]) -> None:
@@ -213,10 +240,38 @@ def test_servers_that_die_are_started_again_and_a_revoked_demo_key_is_replaced(t
         assert send(again) == 202
 
 
-def test_a_database_that_cannot_be_reached_is_told_in_a_sentence(tmp_path: Path) -> None:
-    environ = {**os.environ, "DATABASE_URL": "postgresql://nobody@127.0.0.1:1/x", "REDIS_URL": "redis://127.0.0.1:1/0"}
-    done = subprocess.run(
-        [ROOT / "bin/dev", "--data-dir", tmp_path], env=environ, capture_output=True, text=True, timeout=60, check=False
-    )
-    assert done.returncode == 1
-    assert done.stderr.strip().splitlines()[-1].endswith("Is DATABASE_URL right?")
+def test_servers_that_cannot_be_reached_are_a_sentence_each(tmp_path: Path) -> None:
+    environ = {"DATABASE_URL": "postgresql://nobody:secret@127.0.0.1:1/x", "REDIS_URL": "redis://:secret@127.0.0.1:2/0"}
+    failed = run_dev("--data-dir", str(tmp_path), **environ)
+    assert (failed.returncode, failed.stdout.splitlines()) == (1, ["using the named servers …"])
+    assert failed.stderr.splitlines() == [
+        "Error: PostgreSQL at 127.0.0.1:1 refuses connections; is DATABASE_URL right?",
+        "Redis at 127.0.0.1:2 refuses connections; is REDIS_URL right?",
+    ]
+
+
+def test_a_taken_port_is_a_sentence(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = other.getsockname()[1]
+        failed = run_dev("--data-dir", str(tmp_path), "--port", str(port))
+    assert (failed.returncode, failed.stdout) == (1, "")
+    assert failed.stderr == f"Error: port {port} is taken; choose another with --port\n"
+
+
+@pytest.mark.parametrize("data_dir", ["/proc/nowhere", "/dev/null"])
+def test_a_place_that_cannot_be_written_to_is_a_sentence(data_dir: str) -> None:
+    failed = run_dev("--data-dir", data_dir)
+    assert (failed.returncode, failed.stdout) == (1, "")
+    assert re.fullmatch(rf"Error: cannot use {data_dir}: [\w ]+; is --data-dir right\?\n", failed.stderr)
+
+
+def test_it_calls_itself_by_its_own_name() -> None:
+    assert run_dev("--help").stdout.startswith("Usage: bin/dev [OPTIONS]\n")
+    assert run_dev("--nonsense").stderr.startswith("Usage: bin/dev [OPTIONS]\n")
+
+
+def run_dev(*arguments: str, **environ: str) -> "subprocess.CompletedProcess[str]":
+    """Run it to its end; the URLs of servers are only what the test names."""
+    clean = {name: value for name, value in os.environ.items() if name not in ("DATABASE_URL", "REDIS_URL")}
+    command = [ROOT / "bin/dev", *arguments]
+    return subprocess.run(command, env={**clean, **environ}, capture_output=True, text=True, timeout=60, check=False)

@@ -12,6 +12,7 @@ import shutil
 import signal
 import socket
 import subprocess
+import sys
 import tempfile
 import time
 from pathlib import Path
@@ -41,7 +42,7 @@ def _find(package: str, pattern: str) -> Path:
 _FASTER_THAN_SAFE = "fsync=off"
 
 _PR_SET_PDEATHSIG = 1
-_LIBC = ctypes.CDLL(None)
+_PRCTL = ctypes.CDLL(None).prctl if sys.platform == "linux" else None
 
 
 def _postgres(program: str) -> Path:
@@ -49,8 +50,12 @@ def _postgres(program: str) -> Path:
 
 
 def die_with_parent() -> None:
-    """Ask the kernel to end this process when its supervisor is gone, even if that was killed with -9."""
-    _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
+    """Ask the kernel to end this process when its supervisor is gone, even if that was killed with -9.
+
+    Only Linux can; elsewhere a killed supervisor leaves its processes behind.
+    """
+    if _PRCTL is not None:
+        _PRCTL(_PR_SET_PDEATHSIG, signal.SIGTERM)
 
 
 def socket_folder() -> Path:
@@ -118,10 +123,16 @@ class EmbeddedPostgres:
         if not pid_file.exists():
             return
         pid, deadline = int(pid_file.read_text().split()[0]), time.monotonic() + START_TIMEOUT_S
-        while _is_postgres_on(self.data, pid) and time.monotonic() < deadline:
+        while _is_postgres_on(self.data, pid):
+            if time.monotonic() > deadline:
+                raise ServerFailed(f"a PostgreSQL server (process {pid}) is still running on {self.data}")
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGINT)
             time.sleep(0.2)
+        # The server would take any process of this id for its predecessor, even a zombie. Two servers on one folder
+        # remain impossible: PostgreSQL also looks for processes that share the old one's memory.
+        for lock in (pid_file, self.sockets / ".s.PGSQL.5432.lock"):
+            lock.unlink(missing_ok=True)
 
     def _own(self, *folders: Path) -> None:
         if os.geteuid() == 0:
@@ -142,7 +153,7 @@ class EmbeddedPostgres:
 
 
 class EmbeddedValkey:
-    """Valkey 9, in memory only: the queue is a doorbell, nothing in it is worth keeping."""
+    """Valkey 9, in memory only: a lost message is replaced by the next sweep."""
 
     def __init__(self, sockets: Path, log: Path) -> None:
         self.socket, self.log = sockets / "valkey.sock", log
@@ -176,11 +187,22 @@ class EmbeddedValkey:
 
 
 def _is_postgres_on(data: Path, pid: int) -> bool:
-    """Tell whether a process is a server on this data directory; its id may have gone to a stranger since."""
-    with contextlib.suppress(OSError):
-        command = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
-        return command[0].endswith(b"postgres") and os.fsencode(data) in command
-    return False
+    """Tell whether a process is a server on this data directory; its id may belong to another process by now.
+
+    A zombie has no command line any more, and counts as gone.
+    """
+    return f"/postgres -D {data} " in _command_line(pid)
+
+
+def _command_line(pid: int) -> str:
+    if sys.platform == "linux":
+        with contextlib.suppress(OSError):
+            return os.fsdecode(Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" "))
+        return ""
+    listing = subprocess.run(
+        ["ps", "-o", "command=", "-p", str(pid)], check=False, capture_output=True, text=True, timeout=10
+    )
+    return listing.stdout
 
 
 def _unprivileged(command: Command) -> Command:
