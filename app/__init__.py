@@ -1,16 +1,14 @@
 """Agent Feedback: tells a company whether its product worked for the independent AI agents that use it."""
 
 from flask import Flask
-from flask_migrate import Migrate
 from flask_swagger_ui import get_swaggerui_blueprint
 
 from app import cli
 from app.blueprints import DOORS, PAGES
 from app.core import database, jobs, requests
 from app.core.api import Api
-from app.core.database import Base, Patience
+from app.core.database import Patience
 from app.enrichment import catalog
-from app.health.service import MIGRATIONS
 from app.products import known_keys
 from app.screening.payload import refuse_forbidden_keys
 from app.screening.service import check_itself
@@ -47,6 +45,5 @@ def create_app(settings: Settings, *, patience: Patience = WEB_PATIENCE) -> Flas
     for page in PAGES:
         api.open_page(page)
     app.register_blueprint(get_swaggerui_blueprint("/docs", "/openapi.json", config={"app_name": "Agent Feedback"}))
-    Migrate(app, Base, directory=str(MIGRATIONS))
     cli.install(app)
     return app

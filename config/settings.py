@@ -15,6 +15,7 @@ from typing import Any
 from marshmallow import EXCLUDE, Schema, ValidationError, fields, validate
 
 from config.allowlist import ALLOWLIST, Allowlist, BadAllowlist, read_allowlist
+from config.fields import WebUrl
 
 DEVELOPMENT_PREFIX = "development-"
 """Secrets that `bin/dev` makes begin with this, so that production can refuse them."""
@@ -77,8 +78,8 @@ class _EnvironmentSchema(Schema):
         required=True,
         validate=validate.Regexp(r"^(rediss?|redis\+socket)://", error="must begin with redis:// or rediss://"),
     )
-    AGENT_FEEDBACK_PUBLIC_URL = fields.Url(required=True, schemes={"http", "https"}, require_tld=False)
-    AGENT_FEEDBACK_APP_URL = fields.Url(load_default=None, schemes={"http", "https"}, require_tld=False)
+    AGENT_FEEDBACK_PUBLIC_URL = WebUrl(required=True, schemes=("http", "https"))
+    AGENT_FEEDBACK_APP_URL = WebUrl(load_default=None, schemes=("http", "https"))
     AGENT_FEEDBACK_SERVICE_NAME = fields.String(load_default="Agent Feedback", validate=validate.Length(1, 60))
     AGENT_FEEDBACK_KEY_PEPPER = fields.String(required=True)
     AGENT_FEEDBACK_SEALING_KEYS = fields.String(required=True)

@@ -59,9 +59,11 @@ class JsonFormatter(logging.Formatter):
 
 
 def _message(record: logging.LogRecord) -> str:
-    """Return what a record says; of a failed task only that it failed, for its exception may repeat a value."""
+    """Return what a record says; of a task that failed only that it did, for its exception may repeat a value."""
     message = record.getMessage()
-    return message.split(": ")[0] if record.name.startswith("celery") else message
+    is_about_a_task = record.name in ("celery.app.trace", "celery.worker.request")
+    has_succeeded = "%(return_value)s" in str(record.msg)
+    return message.split(": ")[0] if is_about_a_task and not has_succeeded else message
 
 
 # `data` is Celery's, and holds the text of a task's exception.

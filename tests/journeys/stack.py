@@ -2,6 +2,7 @@
 
 import json
 import os
+import random
 import shutil
 import socket
 import subprocess
@@ -26,6 +27,11 @@ from tests.conftest import ROOT, Servers, environment
 from tests.factories import Company, found_company
 
 BIN = Path(sys.executable).parent
+
+FIRST_PORT = 20_000
+PORTS_PER_WORKER = 1_000
+MAX_WORKERS = 12
+"""Together below 32,768, where Linux begins to give ports to clients."""
 
 WAITING_TABLES = ("telemetry_inbox", "promotions", "day_marks", "evidence_changes")
 """Tables whose rows wait for a job."""
@@ -95,10 +101,14 @@ def wait_until(is_true: Callable[[], object], timeout_s: float) -> float:
 
 
 def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
+    """Return a port that is free, from a range that is the test process's own and that no client is given."""
+    worker = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
+    first = FIRST_PORT + PORTS_PER_WORKER * (worker % MAX_WORKERS)
+    for port in random.sample(range(first, first + PORTS_PER_WORKER), PORTS_PER_WORKER):
+        with socket.socket() as probe:
+            if probe.connect_ex(("127.0.0.1", port)) != 0:
+                return port
+    raise AssertionError("no port is free")
 
 
 @contextmanager

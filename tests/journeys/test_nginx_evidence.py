@@ -132,9 +132,12 @@ def test_the_documented_line_of_cron_needs_nothing_that_cron_has_not(site: Site,
     names = ("AGENT_FEEDBACK_URL", "AGENT_FEEDBACK_COMPANY_KEY")
     variables.write_text("".join(f"export {name}={owner.environ[name]}\n" for name in names))
     owner.checkpoint.parent.mkdir()
+    # The documented line has no quotes, and the checkout may lie in a folder with a space.
+    programs = owner.folder / "programs"
+    programs.symlink_to(BIN)
     here = {
         "/etc/agent-feedback.env": variables,
-        "/opt/agent-feedback/bin": BIN,
+        "/opt/agent-feedback/bin": programs,
         "/var/lib/agent-feedback": owner.checkpoint.parent,
         "/var/log/nginx": site.nginx.folder,
     }

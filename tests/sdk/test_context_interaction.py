@@ -68,6 +68,7 @@ def test_another_operation_does_not_get_it(feedback: AskingClient, other: dict[s
 @pytest.mark.parametrize(
     "told",
     ["", "x", str(uuid.uuid4()), str(uuid.uuid1()), "{" + str(uuid.uuid4()) + "}", "0" * 5000, "\xe9" * 36, "a, b"],
+    ids=["empty", "short", "uuid4", "uuid1", "braces", "long", "not ASCII", "list"],
 )
 def test_what_was_not_given_out_is_not_taken(feedback: AskingClient, told: str) -> None:
     noted: list[str | None] = []

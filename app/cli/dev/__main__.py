@@ -19,9 +19,9 @@ from pathlib import Path
 from typing import NoReturn
 
 import click
-import flask_migrate
 
 from app import create_app
+from app.cli import migrations
 from app.cli.dev import demo
 from app.cli.dev.banner import banner
 from app.cli.dev.output import Output
@@ -81,7 +81,7 @@ def _up(stack: contextlib.ExitStack, port: int | None, data_dir: Path, *, verbos
     with app.app_context():
         if not verbose:
             logging.getLogger("alembic").setLevel(logging.WARNING)
-        flask_migrate.upgrade()
+        migrations.upgrade()
         credentials = demo.write_credentials(data_dir, settings.feedback_url)
     demo.write_private(data_dir / RUNNING_COPY, environment)
     stack.callback((data_dir / RUNNING_COPY).unlink, missing_ok=True)

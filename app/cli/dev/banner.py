@@ -41,14 +41,18 @@ Send a first telemetry event, from the checkout:
   curl {base_url}/api/v2/telemetry/batches \\
     -H "Authorization: Bearer $KEY" -d '{_first_batch(str(interaction_id))}'
 
-Look at what is stored, and at what agents said:
-
-{selection}  .venv/bin/flask interaction show {interaction_id} \\
-    --environment {credentials["environmentId"]}
-  .venv/bin/flask review list
-
+{_look_up(str(interaction_id), credentials["environmentId"], selection)}
 Agent Feedback runs at {base_url}/ until Ctrl-C.
 Each review that arrives is a line below.
+"""
+
+
+def _look_up(interaction_id: str, environment_id: str, selection: str) -> str:
+    return f"""Look at what is stored, and at what agents said:
+
+{selection}  .venv/bin/flask interaction show {interaction_id} \\
+    --environment {environment_id}
+  .venv/bin/flask review list
 """
 
 

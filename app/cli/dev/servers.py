@@ -213,6 +213,8 @@ def _unprivileged(command: Command) -> Command:
         raise ServerFailed("PostgreSQL cannot run as root without setpriv (util-linux); run as an ordinary user")
     # The right to enter folders, so that a checkout below /root works without opening /root to everybody.
     entering = ["--inh-caps=+dac_override", "--ambient-caps=+dac_override", "--pdeathsig=INT"]
+    # PostgreSQL's programs look for each other with access(2), which would leave that right out.
+    entering.append("--securebits=+no_setuid_fixup")
     return [setpriv, f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups", *entering, "--", *command]
 
 
