@@ -1,7 +1,7 @@
 """Migrations by Alembic: `flask db`."""
 
 import click
-from flask import current_app
+from flask import current_app, g
 
 from app.core.database import Base
 from app.health.service import MIGRATIONS
@@ -19,7 +19,12 @@ class MigrationGroup(click.Group):
         return _commands().get_command(ctx, cmd_name)
 
 
-group = MigrationGroup("db", help="Migrations of the database.")
+def _use_our_folder() -> None:
+    """Set what Flask-Migrate's own group sets from its options."""
+    g.directory = g.x_arg = None
+
+
+group = MigrationGroup("db", callback=_use_our_folder, help="Migrations of the database.")
 
 
 def upgrade() -> None:

@@ -46,7 +46,7 @@ class Readiness:
         if self.processes is None:
             return None
         if not self.processes.worker.is_running:
-            return "No worker has run a job lately; what is accepted becomes visible when one runs again."
+            return "No worker has run a job lately; what is accepted becomes visible when one runs."
         if not self.processes.beat.is_running:
             return "Beat has scheduled no job lately; what a lost notification announced waits for its sweep."
         return None

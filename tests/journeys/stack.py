@@ -129,7 +129,7 @@ def running_stack(folder: Path, sweep_interval_s: int = 60) -> Iterator[Stack]:
         environ["AGENT_FEEDBACK_SWEEP_INTERVAL_S"] = str(sweep_interval_s)
         supervisor = Supervisor(environ, ROOT, lambda name, line: _write(output, name, line))
         commands = read_procfile(ROOT / "Procfile")
-        subprocess.run(commands.pop("release"), env=environ, cwd=ROOT, check=True, timeout=60, capture_output=True)
+        _run(commands.pop("release"), environ)
         url = environ["AGENT_FEEDBACK_PUBLIC_URL"]
         stack = Stack(postgres, valkey, supervisor, environ, url, _company(environ), log, commands)
         cleanup.callback(supervisor.end)
@@ -138,6 +138,11 @@ def running_stack(folder: Path, sweep_interval_s: int = 60) -> Iterator[Stack]:
         threading.Thread(target=supervisor.watch, daemon=True).start()
         stack.wait_until_web_answers()
         yield stack
+
+
+def _run(command: list[str], environ: dict[str, str]) -> None:
+    result = subprocess.run(command, env=environ, cwd=ROOT, check=False, timeout=60, capture_output=True, text=True)
+    assert result.returncode == 0, result.stderr
 
 
 def _write(output: TextIO, name: str, line: str) -> None:

@@ -50,12 +50,12 @@ def bin_dev(*arguments: str, folder: Path, environ: dict[str, str] | None = None
 
 def read_until_ready(process: "subprocess.Popen[str]") -> str:
     assert process.stdout
-    seen = ""
+    output = ""
     for line in process.stdout:
-        seen += line
+        output += line
         if line.startswith(LAST_LINE):
-            return seen
-    raise AssertionError(seen)
+            return output
+    raise AssertionError(output)
 
 
 def credentials(data_dir: Path) -> dict[str, Any]:
@@ -63,18 +63,18 @@ def credentials(data_dir: Path) -> dict[str, Any]:
     return content
 
 
-def send(found: dict[str, Any]) -> int:
+def send(demo: dict[str, Any]) -> int:
     body = {"events": [event()]}
-    url = found["baseUrl"] + "/api/v2/telemetry/batches"
-    return requests.post(url, json=body, headers=bearer(found["productKey"]), timeout=10).status_code
+    url = demo["baseUrl"] + "/api/v2/telemetry/batches"
+    return requests.post(url, json=body, headers=bearer(demo["productKey"]), timeout=10).status_code
 
 
 def test_it_starts_says_what_a_newcomer_needs_and_ends_everything(tmp_path: Path) -> None:
     data_dir, port = tmp_path / "a data dir", free_port()
     with bin_dev("--port", str(port), "--data-dir", "a data dir", folder=tmp_path) as process:
-        said = read_until_ready(process)
-        found = credentials(data_dir)
-        assert set(found) == {
+        output = read_until_ready(process)
+        demo = credentials(data_dir)
+        assert set(demo) == {
             "baseUrl",
             "dashboard",
             "workspaceId",
@@ -83,16 +83,16 @@ def test_it_starts_says_what_a_newcomer_needs_and_ends_everything(tmp_path: Path
             "productKey",
             "companyKey",
         }
-        assert set(found["dashboard"]) == {"email", "password"}
-        assert found["baseUrl"] == f"http://127.0.0.1:{port}"
-        for text in (found["dashboard"]["password"], "curl ", ".venv/bin/flask review list"):
-            assert text in said
-        _is_short(said, found)
+        assert set(demo["dashboard"]) == {"email", "password"}
+        assert demo["baseUrl"] == f"http://127.0.0.1:{port}"
+        for text in (demo["dashboard"]["password"], "curl ", ".venv/bin/flask review list"):
+            assert text in output
+        _is_short(output, demo)
         assert (data_dir / "credentials.json").stat().st_mode & 0o077 == 0
-        assert send(found) == 202
-        _sign_in(found)
-        _follow_the_advice(said, data_dir)
-        _shows_a_review(process, found)
+        assert send(demo) == 202
+        _sign_in(demo)
+        _follow_the_advice(output, data_dir)
+        _shows_a_review(process, demo)
         started = psutil.Process(process.pid).children(recursive=True)
         assert {"postgres", "valkey-server"} <= {child.name() for child in started}
         began = time.monotonic()
@@ -102,60 +102,60 @@ def test_it_starts_says_what_a_newcomer_needs_and_ends_everything(tmp_path: Path
         assert process.returncode == 0
         assert [child for child in started if child.is_running() and child.status() != psutil.STATUS_ZOMBIE] == []
     assert not (data_dir / "running.json").exists()
-    _start_again(data_dir, found)
+    _start_again(data_dir, demo)
 
 
-def _sign_in(found: dict[str, Any]) -> None:
+def _sign_in(demo: dict[str, Any]) -> None:
     """Use the printed login, and look at the page that it opens and at the playground."""
     with requests.Session() as browser:
-        answer = browser.post(found["baseUrl"] + "/api/session", json=found["dashboard"], timeout=20)
-        assert (answer.status_code, answer.json()["workspace"]["id"]) == (200, found["workspaceId"])
-        assert found["environmentId"] in browser.get(found["baseUrl"] + "/", timeout=10).text
-    assert "One loop, step by step" in requests.get(found["baseUrl"] + "/playground", timeout=10).text
+        answer = browser.post(demo["baseUrl"] + "/api/session", json=demo["dashboard"], timeout=20)
+        assert (answer.status_code, answer.json()["workspace"]["id"]) == (200, demo["workspaceId"])
+        assert demo["environmentId"] in browser.get(demo["baseUrl"] + "/", timeout=10).text
+    assert "One loop, step by step" in requests.get(demo["baseUrl"] + "/playground", timeout=10).text
 
 
-def _is_short(said: str, found: dict[str, Any]) -> None:
+def _is_short(output: str, demo: dict[str, Any]) -> None:
     """Check that little comes before the URL, that a key can be copied by its line, and that the rest fits."""
-    lines = said.splitlines()
-    keys = {found["productKey"], found["companyKey"]}
-    assert next(number for number, line in enumerate(lines) if found["baseUrl"] in line) < 12
+    lines = output.splitlines()
+    keys = {demo["productKey"], demo["companyKey"]}
+    assert next(number for number, line in enumerate(lines) if demo["baseUrl"] in line) < 12
     assert keys <= {line.strip() for line in lines}
     assert [line for line in lines if len(line) > 80 and line.strip() not in keys and "a data dir" not in line] == []
 
 
-def _follow_the_advice(said: str, data_dir: Path) -> None:
+def _follow_the_advice(output: str, data_dir: Path) -> None:
     """Run the printed curl and the printed look-up as they stand."""
-    event = said[said.index("  KEY=") : said.index("Look at what")]
+    event = output[output.index("  KEY=") : output.index("Look at what")]
     answer = subprocess.run(["bash", "-c", event], cwd=ROOT, capture_output=True, text=True, check=True, timeout=20)
     assert json.loads(answer.stdout) == {"accepted": 1, "dropped": 0}
-    look_up = said[said.index("  export AGENT") : said.index("  .venv/bin/flask review list")]
+    look_up = output[output.index("  export AGENT") : output.index("  .venv/bin/flask review list")]
 
     def shown() -> str:
-        done = subprocess.run(
+        result = subprocess.run(
             ["bash", "-c", look_up], cwd=ROOT, capture_output=True, text=True, check=False, timeout=30
         )
-        return done.stdout
+        return result.stdout
 
     wait_until(lambda: "/orders/:id" in shown(), 10)
 
 
-def _shows_a_review(process: "subprocess.Popen[str]", found: dict[str, Any]) -> None:
+def _shows_a_review(process: "subprocess.Popen[str]", demo: dict[str, Any]) -> None:
     """Send a review; it is a line of its own, and the request that brought it is none."""
-    capability = mint(ProductKey(found["productKey"]), str(uuid.uuid4()), int(time.time()))
+    capability = mint(ProductKey(demo["productKey"]), str(uuid.uuid4()), int(time.time()))
     review = {"outcome": "partial", "note": NOTE}
-    url = found["baseUrl"] + "/api/v2/outcomes"
+    url = demo["baseUrl"] + "/api/v2/outcomes"
     assert requests.post(url, json=review, headers=bearer(capability), timeout=10).status_code == 200
     assert process.stdout
     assert process.stdout.readline().strip() == ""
     assert re.fullmatch(rf"\d\d:\d\d:\d\d  partial  .+  {re.escape(NOTE)}\n", process.stdout.readline())
 
 
-def _start_again(data_dir: Path, found: dict[str, Any]) -> None:
+def _start_again(data_dir: Path, demo: dict[str, Any]) -> None:
     """Start on the same data directory: the same keys work, and a second copy there is told so."""
     with bin_dev("--port", str(free_port()), "--data-dir", str(data_dir), folder=data_dir.parent) as process:
         read_until_ready(process)
         again = credentials(data_dir)
-        assert again["productKey"] == found["productKey"]
+        assert again["productKey"] == demo["productKey"]
         assert send(again) == 202
         second = subprocess.run(
             [ROOT / "bin/dev", "--data-dir", data_dir], capture_output=True, text=True, timeout=60, check=False
@@ -184,7 +184,7 @@ def test_real_servers_are_used_when_they_are_named(tmp_path: Path, servers: Any)
         names = {child.name() for child in psutil.Process(process.pid).children(recursive=True)}
         assert not names & {"postgres", "valkey-server"}
         assert send(credentials(tmp_path)) == 202
-        done = subprocess.run(
+        result = subprocess.run(
             [BIN / "flask", "key", "list", "--json"],
             cwd=ROOT,
             env={**os.environ, **environ, "AGENT_FEEDBACK_DATA_DIR": str(tmp_path)},
@@ -193,7 +193,7 @@ def test_real_servers_are_used_when_they_are_named(tmp_path: Path, servers: Any)
             check=True,
             timeout=30,
         )
-        assert len(json.loads(done.stdout)) == 2
+        assert len(json.loads(result.stdout)) == 2
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can become somebody else")
@@ -207,11 +207,11 @@ def test_an_ordinary_user_can_run_it_too(tmp_path: Path) -> None:
             copy = shutil.copytree if source.is_dir() else shutil.copy
             copy(source, checkout / name)  # type: ignore[operator]
         subprocess.run(["chown", "-R", "nobody", checkout], check=True)
-        # The checkout's own environment is not readable to everybody; the interpreter and its packages are lent.
+        # The checkout's own environment is not readable to everybody; the interpreter and its packages are used.
         command = f"cd '{checkout}' && exec '{BIN}/python' -m app.cli.dev --port {free_port()}"
-        lent = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--inh-caps=+dac_read_search"]
-        lent += ["--ambient-caps=+dac_read_search", "bash", "-c", command]
-        process = subprocess.Popen(lent, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        setpriv = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--inh-caps=+dac_read_search"]
+        setpriv += ["--ambient-caps=+dac_read_search", "--securebits=+no_setuid_fixup", "bash", "-c", command]
+        process = subprocess.Popen(setpriv, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         try:
             read_until_ready(process)
             assert send(credentials(checkout / ".data")) == 202
@@ -225,19 +225,19 @@ def test_an_ordinary_user_can_run_it_too(tmp_path: Path) -> None:
 def test_servers_that_die_are_started_again_and_a_revoked_demo_key_is_replaced(tmp_path: Path) -> None:
     with bin_dev("--port", str(free_port()), "--data-dir", ".", folder=tmp_path) as process:
         read_until_ready(process)
-        found = credentials(tmp_path)
+        demo = credentials(tmp_path)
         for child in psutil.Process(process.pid).children():
             if child.name() in ("postgres", "valkey-server"):
                 child.kill()
-        wait_until(lambda: requests.get(found["baseUrl"] + "/readyz", timeout=5).status_code == 200, 30)
-        assert send(found) == 202
+        wait_until(lambda: requests.get(demo["baseUrl"] + "/readyz", timeout=5).status_code == 200, 30)
+        assert send(demo) == 202
         environ = {**os.environ, "AGENT_FEEDBACK_DATA_DIR": str(tmp_path)}
-        revoke = [BIN / "flask", "key", "revoke", found["productKey"].split("_")[2]]
+        revoke = [BIN / "flask", "key", "revoke", demo["productKey"].split("_")[2]]
         subprocess.run(revoke, cwd=ROOT, env=environ, check=True, capture_output=True, timeout=30)
     with bin_dev("--port", str(free_port()), "--data-dir", ".", folder=tmp_path) as process:
         read_until_ready(process)
         again = credentials(tmp_path)
-        assert again["productKey"] != found["productKey"]
+        assert again["productKey"] != demo["productKey"]
         assert send(again) == 202
 
 

@@ -39,14 +39,14 @@ def owner(stack: Stack, tmp_path: Path, request: pytest.FixtureRequest) -> Owner
 
 
 @pytest.fixture
-def no_timetable(stack: Stack) -> Iterator[None]:
+def without_beat(stack: Stack) -> Iterator[None]:
     """Keep the job from running until a test calls for it."""
     with stack.without("beat"):
         yield
 
 
 def test_the_summary_counts_what_nginx_has_served_and_nothing_else(
-    site: Site, owner: Owner, no_timetable: None
+    site: Site, owner: Owner, without_beat: None
 ) -> None:
     site.receive(crowd())
     site.receive_noise()
@@ -62,7 +62,7 @@ def test_the_summary_counts_what_nginx_has_served_and_nothing_else(
     assert owner.counts() == expected
 
 
-def test_after_a_rotation_only_what_is_new_is_sent(site: Site, owner: Owner, no_timetable: None) -> None:
+def test_after_a_rotation_only_what_is_new_is_sent(site: Site, owner: Owner, without_beat: None) -> None:
     site.receive(few(6))
     owner.ship(site.nginx.log)
     first = site.events

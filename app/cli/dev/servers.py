@@ -27,16 +27,16 @@ Command = list[str | Path]
 
 
 class ServerFailed(Exception):
-    """A server did not come up; the message holds the end of its log."""
+    """A server did not start; the message says why."""
 
 
 def _find(package: str, pattern: str) -> Path:
     """Find a program inside an installed wheel, without importing the wheel."""
     spec = importlib.util.find_spec(package)
-    found = sorted(Path((spec.submodule_search_locations or [""])[0]).glob(pattern)) if spec else []
-    if not found:
+    programs = sorted(Path((spec.submodule_search_locations or [""])[0]).glob(pattern)) if spec else []
+    if not programs:
         raise ServerFailed(f"{package} has no program for this machine; set DATABASE_URL and REDIS_URL instead")
-    return found[0]
+    return programs[0]
 
 
 _FASTER_THAN_SAFE = "fsync=off"
@@ -50,7 +50,7 @@ def _postgres(program: str) -> Path:
 
 
 def die_with_parent() -> None:
-    """Ask the kernel to end this process when its supervisor is gone, even if that was killed with -9.
+    """Have the kernel end this process when its supervisor is gone, even if that was killed with SIGKILL.
 
     Only Linux can; elsewhere a killed supervisor leaves its processes behind.
     """
@@ -76,7 +76,7 @@ class EmbeddedPostgres:
         return f"postgresql://postgres@/{database}?host={self.sockets}"
 
     def start(self) -> None:
-        """Start it, making the data directory first if there is none."""
+        """Start it; create the data directory first if there is none."""
         if not (self.data / "PG_VERSION").exists():
             self._initialise()
         self._end_orphan()
@@ -88,9 +88,9 @@ class EmbeddedPostgres:
         _wait_for(self.sockets / ".s.PGSQL.5432", self.process, self.log)
         self._wait_until_it_accepts()
 
-    def stop(self, how: signal.Signals = signal.SIGINT) -> None:
+    def stop(self, signal_number: signal.Signals = signal.SIGINT) -> None:
         """Stop it: SIGINT ends connections and shuts down cleanly, SIGQUIT is a crash."""
-        _stop(self.process, how)
+        _stop(self.process, signal_number)
         self.process = None
 
     def create_database(self, name: str) -> str:
@@ -102,10 +102,10 @@ class EmbeddedPostgres:
 
     def _psql(self, statement: str) -> str:
         command: Command = [_postgres("psql"), "-XqAt", "-h", self.sockets, "-U", "postgres", "-c", statement]
-        done = subprocess.run(command, check=False, capture_output=True, text=True, timeout=START_TIMEOUT_S)
-        if done.returncode != 0:
-            raise ServerFailed(done.stderr.strip())
-        return done.stdout
+        result = subprocess.run(command, check=False, capture_output=True, text=True, timeout=START_TIMEOUT_S)
+        if result.returncode != 0:
+            raise ServerFailed(result.stderr.strip())
+        return result.stdout
 
     def _initialise(self) -> None:
         self.data.mkdir(parents=True, exist_ok=True)
@@ -113,9 +113,11 @@ class EmbeddedPostgres:
         self._own(self.data)
         command: Command = [_postgres("initdb"), "-D", self.data, "-U", "postgres", "--auth=trust", "--encoding=UTF8"]
         command += ["--locale=C", "--no-sync"]
-        done = subprocess.run(_unprivileged(command), check=False, capture_output=True, text=True, cwd="/", timeout=120)
-        if done.returncode != 0:
-            raise ServerFailed(done.stderr.strip())
+        result = subprocess.run(
+            _unprivileged(command), check=False, capture_output=True, text=True, cwd="/", timeout=120
+        )
+        if result.returncode != 0:
+            raise ServerFailed(result.stderr.strip())
 
     def _end_orphan(self) -> None:
         """End a server that a killed supervisor left behind; nobody else can be using this data directory."""
@@ -180,9 +182,9 @@ class EmbeddedValkey:
         self.process = _spawn(command, self.log)
         _wait_for(self.socket, self.process, self.log)
 
-    def stop(self, how: signal.Signals = signal.SIGTERM) -> None:
+    def stop(self, signal_number: signal.Signals = signal.SIGTERM) -> None:
         """Stop it; what was in it is gone."""
-        _stop(self.process, how)
+        _stop(self.process, signal_number)
         self.process = None
 
 
@@ -245,10 +247,10 @@ def _answers(path: Path) -> bool:
         return probe.connect_ex(str(path)) == 0
 
 
-def _stop(process: "subprocess.Popen[bytes] | None", how: signal.Signals) -> None:
+def _stop(process: "subprocess.Popen[bytes] | None", signal_number: signal.Signals) -> None:
     if process is None or process.poll() is not None:
         return
-    process.send_signal(how)
+    process.send_signal(signal_number)
     try:
         process.wait(5)
     except subprocess.TimeoutExpired:

@@ -125,6 +125,6 @@ class Supervisor:
                 self._write(name, line.rstrip("\n"))
 
 
-def _signal_group(process: "subprocess.Popen[str]", how: signal.Signals) -> None:
+def _signal_group(process: "subprocess.Popen[str]", signal_number: signal.Signals) -> None:
     with contextlib.suppress(ProcessLookupError, PermissionError):
-        os.killpg(process.pid, how)
+        os.killpg(process.pid, signal_number)
