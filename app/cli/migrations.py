@@ -21,7 +21,7 @@ class MigrationGroup(click.Group):
 
 def _use_our_folder() -> None:
     """Set what Flask-Migrate's own group sets from its options."""
-    g.directory = g.x_arg = None
+    g.directory, g.x_arg = None, ()
 
 
 group = MigrationGroup("db", callback=_use_our_folder, help="Migrations of the database.")
