@@ -1,22 +1,26 @@
 """The Celery app: the same service without its HTTP side."""
 
+import logging
 from datetime import datetime
 from typing import Any
 
 from celery import Celery, Task
 from celery.schedules import schedstate, schedule
-from celery.signals import setup_logging
+from celery.signals import beat_init, setup_logging, worker_init
 from sqlalchemy import exc
 
 from app import WORKER_PATIENCE, create_app
 from app.core.errors import Unavailable
 from app.core.jobs import QUEUES
 from app.health import job_runs
+from app.health.connections import broker_error, database_error
 from config.settings import settings_or_exit
 from workers.schedule import periodic_jobs
 
 SCHEDULED = "scheduled"
 """The header by which a task knows that beat sent it."""
+
+logger = logging.getLogger(__name__)
 
 settings = settings_or_exit()
 flask_app = create_app(settings, patience=WORKER_PATIENCE)
@@ -53,6 +57,15 @@ class Every(schedule):
 @setup_logging.connect
 def keep_our_logging(**_: Any) -> None:
     """Keep Celery from installing log handlers of its own."""
+
+
+@worker_init.connect
+@beat_init.connect
+def log_connection_errors(**_: Any) -> None:
+    """Log once why a server cannot be reached; the process starts all the same, and retries."""
+    for error in (database_error(settings.database_url), broker_error(settings.broker_url)):
+        if error:
+            logger.error(error)
 
 
 CONFIGURATION: dict[str, Any] = {
