@@ -1,18 +1,16 @@
 """Agent Feedback: tells a company whether its product worked for the independent AI agents that use it."""
 
 from flask import Flask
-from flask_migrate import Migrate
 from flask_swagger_ui import get_swaggerui_blueprint
 
 from app import cli
 from app.blueprints import API_MOUNTS, PAGE_MOUNTS
 from app.catalog.entries import built_in
 from app.core import database, jobs
-from app.core.database import Base, Timeouts
+from app.core.database import Timeouts
 from app.core.http import lifecycle
 from app.core.http.openapi import Api
 from app.core.logs import install_logging
-from app.health.service import MIGRATIONS
 from app.products import key_cache
 from app.screening.payload import refuse_forbidden_keys
 from app.screening.service import check_itself
@@ -51,6 +49,5 @@ def create_app(settings: Settings, *, timeouts: Timeouts = WEB_TIMEOUTS) -> Flas
     # Without a validator, which would be asked over the internet.
     docs_options = {"app_name": "Agent Feedback", "validatorUrl": None}
     app.register_blueprint(get_swaggerui_blueprint("/docs", "/openapi.json", config=docs_options))
-    Migrate(app, Base, directory=str(MIGRATIONS))
     cli.install(app)
     return app

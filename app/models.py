@@ -8,6 +8,7 @@ from app.core.database import Base
 from app.customers import models as customers
 from app.enrichment import models as enrichment
 from app.evidence import models as evidence
+from app.health import models as health
 from app.interactions import models as interactions
 from app.outcomes import models as outcomes
 from app.personalization import models as personalization
@@ -24,6 +25,7 @@ ROOMS = (
     customers,
     enrichment,
     evidence,
+    health,
     interactions,
     outcomes,
     personalization,

@@ -1,1 +1,1 @@
-"""What the service is told from outside, and the data it is built with."""
+"""Settings from the environment, and the data files of the release."""

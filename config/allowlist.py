@@ -9,6 +9,8 @@ from typing import Any
 
 from marshmallow import Schema, ValidationError, fields, validate
 
+from config.fields import WebUrl
+
 ALLOWLIST = Path(__file__).with_name("allowlist.toml")
 
 FETCH_CLASSES = ("crawling", "search", "user_fetch", "other_crawl")
@@ -81,7 +83,7 @@ class _Day(fields.Field[date]):
 class _EntrySchema(Schema):
     provider = fields.String(required=True, validate=_NAME)
     schema_version = fields.Integer(required=True, strict=True, validate=validate.OneOf(SCHEMA_VERSIONS))
-    source = fields.Url(required=True, schemes={"https"})
+    source = WebUrl(required=True, schemes=("https",))
     checked = _Day(required=True)
 
 

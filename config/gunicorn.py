@@ -39,13 +39,13 @@ errorlog = "-"
 # Its warnings repeat what a broken client sent.
 loglevel = "error"
 
-SILENCE_S = 10
+CLIENT_TIMEOUT_S = 10
 
 
 def when_ready(server: "Arbiter") -> None:
-    """Give up a client that falls silent in the middle of a request; it would keep a thread for ever.
+    """Limit the time that a client may pause within a request, which would otherwise occupy a thread for ever.
 
     Accepted sockets inherit the limit from the listening one.
     """
     for listener in server.LISTENERS:
-        listener.sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, struct.pack("ll", SILENCE_S, 0))
+        listener.sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, struct.pack("ll", CLIENT_TIMEOUT_S, 0))

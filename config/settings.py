@@ -15,6 +15,7 @@ from typing import Any
 from marshmallow import EXCLUDE, Schema, ValidationError, fields, validate
 
 from config.allowlist import ALLOWLIST, Allowlist, BadAllowlist, read_allowlist
+from config.fields import WebUrl
 
 DEVELOPMENT_PREFIX = "development-"
 """Secrets that `bin/dev` makes begin with this, so that production can refuse them."""
@@ -77,8 +78,8 @@ class _EnvironmentSchema(Schema):
         required=True,
         validate=validate.Regexp(r"^(rediss?|redis\+socket)://", error="must begin with redis:// or rediss://"),
     )
-    AGENT_FEEDBACK_PUBLIC_URL = fields.Url(required=True, schemes={"http", "https"}, require_tld=False)
-    AGENT_FEEDBACK_APP_URL = fields.Url(load_default=None, schemes={"http", "https"}, require_tld=False)
+    AGENT_FEEDBACK_PUBLIC_URL = WebUrl(required=True, schemes=("http", "https"))
+    AGENT_FEEDBACK_APP_URL = WebUrl(load_default=None, schemes=("http", "https"))
     AGENT_FEEDBACK_SERVICE_NAME = fields.String(load_default="Agent Feedback", validate=validate.Length(1, 60))
     AGENT_FEEDBACK_KEY_PEPPER = fields.String(required=True)
     AGENT_FEEDBACK_SEALING_KEYS = fields.String(required=True)
@@ -88,6 +89,7 @@ class _EnvironmentSchema(Schema):
     AGENT_FEEDBACK_DATA_DIR = fields.String(load_default=".data")
     AGENT_FEEDBACK_POOL_SIZE = fields.Integer(load_default=4, validate=validate.Range(1, 100))
     AGENT_FEEDBACK_TRUSTED_PROXIES = fields.Integer(load_default=0, validate=validate.Range(0, 10))
+    AGENT_FEEDBACK_SWEEP_INTERVAL_S = fields.Integer(load_default=60, validate=validate.Range(2, 300))
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +114,8 @@ class Settings:
     """Connections in the pool of a process; as many as it has threads, each of which has a hot one besides."""
     trusted_proxies: int
     """How many proxies in front each add the address of their caller to X-Forwarded-For."""
+    sweep_interval_s: int
+    """How often a job looks for rows that a lost notification would have announced."""
     allowlist: Allowlist
     """What evidence may name; a file of the release, not of the environment."""
 
@@ -155,6 +159,7 @@ class Settings:
             data_dir=Path(values["AGENT_FEEDBACK_DATA_DIR"]),
             pool_size=values["AGENT_FEEDBACK_POOL_SIZE"],
             trusted_proxies=values["AGENT_FEEDBACK_TRUSTED_PROXIES"],
+            sweep_interval_s=values["AGENT_FEEDBACK_SWEEP_INTERVAL_S"],
             allowlist=allowlist,
         )
 

@@ -1,10 +1,13 @@
 """Runs the migrations: one runner at a time, and never waiting long for a lock that customers hold."""
 
+import sys
+
 from alembic import context
 from flask import current_app
 from sqlalchemy import create_engine, pool, text
 
 from app import models
+from app.health.connections import database_error
 from config.settings import Settings
 
 RUNNER_LOCK = 4_021_970_001
@@ -14,6 +17,8 @@ RUNNER_LOCK = 4_021_970_001
 def run() -> None:
     """Bring the database to the wanted revision."""
     settings: Settings = current_app.extensions["settings"]
+    if error := database_error(settings.database_url):
+        sys.exit(error)
     # An engine of its own: a migration may take longer than any request.
     engine = create_engine(settings.database_url, poolclass=pool.NullPool, hide_parameters=True)
     with engine.connect() as connection:

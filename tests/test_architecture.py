@@ -23,7 +23,16 @@ LONGEST_TASK = 6
 PURE = ("rules.py", "keys.py", "capability.py", "handle.py", "payload.py")
 NO_ROOM_NAMES = {"utils", "helpers", "common", "misc"}
 
-LOOKED_UP_BY_ID = {"workspaces", "users", "products", "environments", "keys", "login_sessions", "sign_in_throttles"}
+LOOKED_UP_BY_ID = {
+    "workspaces",
+    "users",
+    "products",
+    "environments",
+    "keys",
+    "login_sessions",
+    "sign_in_throttles",
+    "job_runs",
+}
 """Small tables that every query joins: on a distributed engine they are copied to every node, so no tenant leads.
 
 Whose a login session is, and whose an attempt to sign in, is known only once it was found by what came in.

@@ -1,1 +1,1 @@
-"""The Celery side: a timetable, and tasks of two lines."""
+"""The Celery app: a schedule, and tasks of two lines."""

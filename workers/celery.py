@@ -1,25 +1,33 @@
 """The Celery app: the same service without its HTTP side."""
 
+import logging
 from datetime import datetime
 from typing import Any
 
 from celery import Celery, Task
 from celery.schedules import schedstate, schedule
-from celery.signals import setup_logging
+from celery.signals import beat_init, setup_logging, worker_init
 from sqlalchemy import exc
 
 from app import WORKER_TIMEOUTS, create_app
 from app.core.errors import Unavailable
 from app.core.jobs import QUEUES
+from app.health import job_runs
+from app.health.connections import broker_error, database_error
 from config.settings import settings_or_exit
-from workers.schedule import TIMETABLE
+from workers.schedule import periodic_jobs
+
+SCHEDULED = "scheduled"
+"""The header by which a task knows that beat sent it."""
+
+logger = logging.getLogger(__name__)
 
 settings = settings_or_exit()
 flask_app = create_app(settings, timeouts=WORKER_TIMEOUTS)
 
 
-class ServiceTask(Task):  # type: ignore[type-arg]
-    """A task inside the app; a database that is away is tried again."""
+class ServiceTask(Task):  # type: ignore[type-arg]  # Celery's own class is not generic at run time
+    """A task inside the app context; it is retried while the database is unavailable."""
 
     autoretry_for = (exc.OperationalError, exc.InterfaceError, exc.TimeoutError, Unavailable)
     max_retries = 5
@@ -28,16 +36,19 @@ class ServiceTask(Task):  # type: ignore[type-arg]
     retry_jitter = True
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Run the task with the app at hand."""
+        """Run the task in the app context, and record its start and its success."""
         with flask_app.app_context():
-            return super().__call__(*args, **kwargs)
+            job_runs.record_start(self.name, is_scheduled=bool(self.request.get(SCHEDULED)))
+            result = super().__call__(*args, **kwargs)
+            job_runs.record_success(self.name)
+            return result
 
 
 class Every(schedule):
-    """A period that goes on after the clock was set back: a last run in the future counts as long ago."""
+    """A period that survives a clock that was set back: a last run in the future counts as due."""
 
     def is_due(self, last_run_at: datetime) -> schedstate:
-        """Tell whether it is time, and when to ask again, in seconds."""
+        """Return whether it is due, and in how many seconds to check again."""
         if last_run_at > self.now():
             return schedstate(is_due=True, next=self.seconds)
         return super().is_due(last_run_at)
@@ -45,7 +56,16 @@ class Every(schedule):
 
 @setup_logging.connect
 def keep_our_logging(**_: Any) -> None:
-    """Leave the JSON lines alone."""
+    """Keep Celery from installing log handlers of its own."""
+
+
+@worker_init.connect
+@beat_init.connect
+def log_connection_errors(**_: Any) -> None:
+    """Log once why a server cannot be reached; the process starts all the same, and retries."""
+    for error in (database_error(settings.database_url), broker_error(settings.broker_url)):
+        if error:
+            logger.error(error)
 
 
 CONFIGURATION: dict[str, Any] = {
@@ -54,32 +74,32 @@ CONFIGURATION: dict[str, Any] = {
     "accept_content": ["json"],
     # Nobody reads results: the rows are the result.
     "task_ignore_result": True,
-    # A killed worker's task is done again by another; every job may run twice.
-    "task_acks_late": True,
-    "task_reject_on_worker_lost": True,
     "worker_prefetch_multiplier": 1,
     "task_default_queue": "ingest",
-    # With the defaults a task of a killed worker would sleep for an hour.
     "broker_transport_options": {
-        "visibility_timeout": 120,
-        "unacked_restore_interval": 5,
-        "unacked_restore_throttle": 1,
+        # A job finds its work in the database, and a sweep finds what a killed worker left. So a message is gone once
+        # a worker has received it, and there is nothing to acknowledge: an acknowledgement on a connection that the
+        # broker has lost ends the worker (AttributeError in kombu 5.7.0, transport/redis.py, Channel._connparams).
+        "ack_emulation": False,
         "socket_timeout": 5,
         "socket_connect_timeout": 5,
     },
-    # A broker that is away comes back; the worker waits for it as long as it takes.
+    # The worker reconnects to a broker for as long as it takes.
     "broker_connection_retry_on_startup": True,
     "broker_connection_max_retries": None,
-    "worker_cancel_long_running_tasks_on_connection_loss": False,
     # A beat that sleeps longer would notice late that the clock was changed.
     "beat_max_loop_interval": 10,
     "beat_schedule": {
         entry.name: {
             "task": entry.job,
             "schedule": Every(entry.every_s),
-            "options": {"queue": QUEUES[entry.job], "expires": entry.expires_s},
+            "options": {
+                "queue": QUEUES[entry.job],
+                "expires": entry.expires_s,
+                "headers": {SCHEDULED: True},
+            },
         }
-        for entry in TIMETABLE
+        for entry in periodic_jobs(settings.sweep_interval_s)
     },
 }
 

@@ -1,4 +1,4 @@
-"""The timetable: what runs when, and how long a call that nobody answered stays worth answering."""
+"""The schedule of the periodic jobs: the period of each, and when an unanswered call expires."""
 
 from typing import NamedTuple
 
@@ -9,22 +9,27 @@ HOUR = 60 * MINUTE
 
 
 class Entry(NamedTuple):
-    """One line of the timetable."""
+    """A periodic job."""
 
     name: str
     job: Job
     every_s: int
-    expires_s: int
-    """Below the period, so that calls never pile up behind a worker that is away."""
+
+    @property
+    def expires_s(self) -> int:
+        """Below the period, so that calls never pile up while no worker runs."""
+        return self.every_s * 5 // 6
 
 
-TIMETABLE = (
-    Entry("sweep telemetry", Job.PERSIST_TELEMETRY, MINUTE, 50),
-    Entry("sweep promotions", Job.PROMOTE_INTERACTIONS, MINUTE, 50),
-    Entry("roll up days", Job.ROLL_UP_DAYS, MINUTE, 50),
-    Entry("expire enrichment", Job.EXPIRE_ENRICHMENT, 5 * MINUTE, 4 * MINUTE),
-    Entry("expire feedback", Job.EXPIRE_FEEDBACK, HOUR, 50 * MINUTE),
-    Entry("expire sign-ins", Job.EXPIRE_SIGN_INS, HOUR, 50 * MINUTE),
-    Entry("roll up evidence", Job.ROLL_UP_EVIDENCE, MINUTE, 50),
-    Entry("expire evidence", Job.EXPIRE_EVIDENCE, HOUR, 50 * MINUTE),
-)
+def periodic_jobs(sweep_interval_s: int) -> tuple[Entry, ...]:
+    """Return the schedule; `sweep_interval_s` is the period of the jobs that customers wait for."""
+    return (
+        Entry("sweep telemetry", Job.PERSIST_TELEMETRY, sweep_interval_s),
+        Entry("sweep promotions", Job.PROMOTE_INTERACTIONS, sweep_interval_s),
+        Entry("roll up days", Job.ROLL_UP_DAYS, sweep_interval_s),
+        Entry("roll up evidence", Job.ROLL_UP_EVIDENCE, sweep_interval_s),
+        Entry("expire enrichment", Job.EXPIRE_ENRICHMENT, 5 * MINUTE),
+        Entry("expire feedback", Job.EXPIRE_FEEDBACK, HOUR),
+        Entry("expire sign-ins", Job.EXPIRE_SIGN_INS, HOUR),
+        Entry("expire evidence", Job.EXPIRE_EVIDENCE, HOUR),
+    )

@@ -34,7 +34,9 @@ class JsonFormatter(logging.Formatter):
 def _message(record: logging.LogRecord) -> str:
     """Return a record's message; of a failed task without its exception, which may repeat a value."""
     message = record.getMessage()
-    return message.split(": ")[0] if record.name.startswith("celery") else message
+    is_about_a_task = record.name in ("celery.app.trace", "celery.worker.request")
+    has_succeeded = "%(return_value)s" in str(record.msg)
+    return message.split(": ")[0] if is_about_a_task and not has_succeeded else message
 
 
 def install_logging(level: str) -> None:

@@ -10,6 +10,13 @@ class AliveSchema(marshmallow.Schema):
     status = fields.Constant("alive", required=True)
 
 
+class ProcessSchema(marshmallow.Schema):
+    """A background process."""
+
+    running = fields.Boolean(required=True, metadata={"description": "Whether it was seen lately."})
+    lastSeenAt = fields.DateTime(required=True, allow_none=True)
+
+
 class ReadySchema(marshmallow.Schema):
     """What the service needs, and whether it is there."""
 
@@ -19,3 +26,11 @@ class ReadySchema(marshmallow.Schema):
     broker = fields.Boolean(
         required=True, metadata={"description": "Without it everything is still accepted, and visible later."}
     )
+    worker = fields.Nested(
+        ProcessSchema, required=True, allow_none=True, metadata={"description": "Does not decide the status."}
+    )
+    beat = fields.Nested(
+        ProcessSchema, required=True, allow_none=True, metadata={"description": "Does not decide the status."}
+    )
+    error = fields.String(metadata={"description": "What is missing, in a sentence; only with 503."})
+    warning = fields.String(metadata={"description": "Which background process is silent, in a sentence."})

@@ -1,14 +1,13 @@
-"""Is everything there that the service needs?"""
+"""Whether everything is there that the service needs."""
 
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from alembic.script import ScriptDirectory
-
-from app.core.database import PreparedStatement
+from app.core.database import PreparedStatement, transaction
 from app.core.errors import Unavailable
 from app.core.jobs import job_notifier
+from app.health.job_runs import Processes, check_processes
 
 MIGRATIONS = Path(__file__).resolve().parents[2] / "migrations"
 
@@ -17,30 +16,63 @@ MIGRATION_VERSION = PreparedStatement("migration_version", "SELECT version_num::
 
 @dataclass(frozen=True, slots=True)
 class Readiness:
-    """What is there."""
+    """What the service needs, and whether it is there."""
 
     database: bool
     migrations: bool
     broker: bool
+    processes: Processes | None
+    """None while the database cannot tell."""
 
     @property
-    def status(self) -> str:
-        """The whole in a word."""
-        return "ready" if self.database and self.migrations and self.broker else "not_ready"
+    def is_ready(self) -> bool:
+        """Whether requests can be served and their jobs notified; a silent worker delays only what becomes visible."""
+        return self.database and self.migrations and self.broker
+
+    @property
+    def error(self) -> str | None:
+        """What keeps the service from being ready, in a sentence."""
+        if not self.database:
+            return "The database cannot be reached."
+        if not self.migrations:
+            return "The database has not had the migrations of exactly this release; run flask db upgrade."
+        if not self.broker:
+            return "The broker cannot be reached; everything is still accepted, and becomes visible when it is back."
+        return None
+
+    @property
+    def warning(self) -> str | None:
+        """Which background process is silent, in a sentence."""
+        if self.processes is None:
+            return None
+        if not self.processes.worker.is_running:
+            return "No worker has run a job lately; what is accepted becomes visible when one runs."
+        if not self.processes.beat.is_running:
+            return "Beat has scheduled no job lately; what a lost notification announced waits for its sweep."
+        return None
 
 
 def check() -> Readiness:
     """Ask the database and the broker."""
-    return Readiness(*_ask_database(), broker=job_notifier().is_broker_reachable())
+    has_database, has_migrations = _check_database()
+    return Readiness(
+        has_database,
+        has_migrations,
+        broker=job_notifier().is_broker_reachable(),
+        processes=_processes() if has_migrations else None,
+    )
 
 
 @cache
 def newest_migration() -> str | None:
     """Return the newest migration of this release."""
+    # Alembic takes a quarter of a second to import, which most commands need not spend.
+    from alembic.script import ScriptDirectory  # noqa: PLC0415  # see above
+
     return ScriptDirectory(str(MIGRATIONS)).get_current_head()
 
 
-def _ask_database() -> tuple[bool, bool]:
+def _check_database() -> tuple[bool, bool]:
     try:
         versions = MIGRATION_VERSION.all()
     except Unavailable:
@@ -48,3 +80,11 @@ def _ask_database() -> tuple[bool, bool]:
     except Exception:  # a database without the table has had no migration
         return True, False
     return True, versions == [(newest_migration(),)]
+
+
+def _processes() -> Processes | None:
+    try:
+        with transaction():
+            return check_processes()
+    except Unavailable:
+        return None

@@ -9,6 +9,7 @@ from app.core.retention import Group, RetentionRule
 from app.customers import retention as customers
 from app.enrichment import retention as enrichment
 from app.evidence import retention as evidence
+from app.health import retention as health
 from app.interactions import retention as interactions
 from app.outcomes import retention as outcomes
 from app.personalization import retention as personalization
@@ -24,6 +25,7 @@ DECLARATIONS = {
     "customers": customers,
     "enrichment": enrichment,
     "evidence": evidence,
+    "health": health,
     "interactions": interactions,
     "outcomes": outcomes,
     "personalization": personalization,

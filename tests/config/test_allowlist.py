@@ -93,7 +93,11 @@ def test_a_search_token_is_never_the_visit_of_an_assistant() -> None:
         ("schema_version = 1", "schema_version = 2", "agents 1 (GPTBot): schema_version: must be one of: 1"),
         ("schema_version = 1", 'schema_version = "1"', "agents 1 (GPTBot): schema_version: not a valid integer"),
         ("checked = 2026-11-21", 'checked = "lately"', "agents 1 (GPTBot): checked: must be a date"),
-        ('source = "https://', 'source = "http://', "agents 1 (GPTBot): source: not a valid url"),
+        (
+            'source = "https://',
+            'source = "http://',
+            "agents 1 (GPTBot): source: must be a url that begins with https://",
+        ),
         ("schema_version = 1", "schema_version = 1\nnote = 1", "agents 1 (GPTBot): note: unknown field"),
         ('host = "chatgpt.com"', 'host = "ChatGPT.com"', "referrers 1 (ChatGPT.com): host: must be one hostname"),
         ('host = "chatgpt.com"', 'host = "chatgpt.com:443"', "referrers 1 (chatgpt.com:443): host: must be one"),

@@ -104,3 +104,33 @@ def test_other_errors_list_no_problems(app: Flask, error: Exception) -> None:
     with app.test_request_context("/"):
         g.request_id = "trace-1234.abcd"
         assert "errors" not in json.loads(error_response(error).data)
+
+
+@pytest.mark.parametrize(
+    ("logger", "message"),
+    [
+        ("celery.app.trace", "Task %(name)s[%(id)s] retry: %(exc)s"),
+        ("celery.worker.request", "Task handler raised error: %(exc)s"),
+    ],
+)
+def test_no_other_line_about_a_failed_task_repeats_its_exception(logger: str, message: str) -> None:
+    arguments = {"name": "x", "id": "1", "exc": "secret words"}
+    record = logging.makeLogRecord({"name": logger, "levelname": "INFO", "msg": message, "args": arguments})
+    assert "secret words" not in JsonFormatter().format(record)
+
+
+@pytest.mark.parametrize(
+    ("logger", "message", "arguments"),
+    [
+        ("celery.beat", "beat: Starting...", {}),
+        (
+            "celery.worker.consumer.consumer",
+            "consumer: Cannot connect to %(url)s: %(error)s",
+            {"url": "x", "error": "y"},
+        ),
+        ("celery.app.trace", "Task succeeded in 0.1s: %(return_value)s", {"return_value": None}),
+    ],
+)
+def test_celerys_other_lines_keep_their_text(logger: str, message: str, arguments: dict[str, str | None]) -> None:
+    record = logging.makeLogRecord({"name": logger, "levelname": "INFO", "msg": message, "args": arguments})
+    assert json.loads(JsonFormatter().format(record))["message"] == message % arguments

@@ -154,7 +154,7 @@ def test_a_bad_event_is_told_what_is_wrong_and_nothing_is_stored(
         ({"source": {**SOURCE, "sourceId": "2001:DB8:0:0:0:0:0:1"}}, "/source/sourceId", "format"),
         ({"source": {"kind": "cdn_log", "provider": "cdn"}}, "/source/sourceId", "required"),
         ({"events": []}, "/events", "length"),
-        ({"events": [observation() for _ in range(501)]}, "/events", "length"),
+        ({"events": [observation(f"event_{number:032}") for number in range(501)]}, "/events", "length"),
     ],
     ids=lambda value: str(value)[:50],
 )

@@ -4,7 +4,9 @@ import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
-from app.core.jobs import JobNotifier
+from app.core.errors import Unavailable
+from app.core.jobs import Job, JobNotifier
+from app.health import job_runs
 
 
 def test_the_process_is_alive(client: FlaskClient) -> None:
@@ -12,18 +14,34 @@ def test_the_process_is_alive(client: FlaskClient) -> None:
 
 
 def test_it_is_ready_when_everything_is_there(client: FlaskClient) -> None:
+    job_runs.record_start(Job.ROLL_UP_DAYS, is_scheduled=True)
     answer = client.get("/readyz")
     assert answer.status_code == 200
-    assert answer.json == {"status": "ready", "database": True, "migrations": True, "broker": True}
+    body = answer.json
+    assert {name for name, value in body.items() if value is True} == {"database", "migrations", "broker"}
+    assert (body["status"], body["worker"]["running"], body["beat"]["running"]) == ("ready", True, True)
+    assert not {"error", "warning"} & set(body)
 
 
 def test_it_says_that_the_broker_is_missing(app: Flask, client: FlaskClient, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(app.extensions, "job_notifier", JobNotifier("redis://127.0.0.1:1/0"))
     answer = client.get("/readyz")
     assert (answer.status_code, answer.json["broker"], answer.json["database"]) == (503, False, True)
+    assert answer.json["error"].startswith("The broker cannot be reached")
 
 
 def test_it_says_that_a_migration_is_missing(client: FlaskClient, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("app.health.service.newest_migration", lambda: "9999")
     answer = client.get("/readyz")
     assert (answer.status_code, answer.json["migrations"], answer.json["database"]) == (503, False, True)
+    assert answer.json["error"].endswith("run flask db upgrade.")
+
+
+def test_it_says_that_the_database_is_missing(client: FlaskClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    def unavailable(*_: object) -> None:
+        raise Unavailable
+
+    monkeypatch.setattr("app.health.service._VERSION.run", unavailable)
+    answer = client.get("/readyz")
+    assert (answer.status_code, answer.json["database"], answer.json["worker"]) == (503, False, None)
+    assert answer.json["error"] == "The database cannot be reached."

@@ -95,7 +95,7 @@ class Owner:
         return int(self.stack.value(statement, self.environment_id))
 
     def roll_up(self) -> None:
-        """Call for the job as the timetable does, and wait until the worker has done it."""
+        """Send the job as beat does, and wait until the worker has done it."""
         assert self.waiting()
         call = [BIN / "celery", "--quiet", "--app", "workers.celery", "call", Job.ROLL_UP_EVIDENCE.value]
         subprocess.run(call, env=self.stack.environ, cwd=ROOT, check=True, capture_output=True, timeout=60)

@@ -14,7 +14,7 @@ from tests.factories import NOTE, Company, bearer, event
 
 @dataclass
 class Sender:
-    """Sends to one service; every answer is kept."""
+    """Sends to one service, and records every answer."""
 
     url: str
     company: Company
@@ -26,10 +26,10 @@ class Sender:
 
     def send_batch(self, size: int = 5) -> int:
         """Send a batch of events; returns the status, 0 if there was no answer."""
-        told = [event() for _ in range(size)]
-        status = self._post("telemetry", "/api/v2/telemetry/batches", self.company.product_key, {"events": told})[0]
+        batch = [event() for _ in range(size)]
+        status = self._post("telemetry", "/api/v2/telemetry/batches", self.company.product_key, {"events": batch})[0]
         if status == 202:
-            self.accepted_events += [str(one["interactionId"]) for one in told]
+            self.accepted_events += [str(sent["interactionId"]) for sent in batch]
         return status
 
     def send_review(self, interaction_id: str | None = None) -> int:
@@ -53,7 +53,7 @@ class Sender:
 
     @contextmanager
     def in_background(self) -> Iterator[None]:
-        """Send both kinds again and again while the block runs; reviews are for interactions just told of."""
+        """Send both kinds again and again while the block runs; reviews are for interactions just sent."""
         is_over = threading.Event()
 
         def run() -> None:

@@ -2,26 +2,39 @@
 
 import json
 import os
-import signal
+import random
+import shutil
 import socket
 import subprocess
 import sys
+import threading
 import time
 import urllib.request
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager, suppress
-from dataclasses import dataclass, field
+from contextlib import ExitStack, closing, contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TextIO
 
 import psycopg2
 
+from app import create_app
 from app.cli.dev.servers import EmbeddedPostgres, EmbeddedValkey, socket_folder
 from app.cli.dev.supervisor import Supervisor, read_procfile
+from app.core.database import transaction
+from config.settings import Settings
 from tests.conftest import ROOT, Servers, environment
-from tests.factories import Company
+from tests.factories import Company, found_company
 
 BIN = Path(sys.executable).parent
+
+FIRST_PORT = 20_000
+PORTS_PER_WORKER = 1_000
+MAX_WORKERS = 12
+"""Together below 32,768, where Linux begins to give ports to clients."""
+
+WAITING_TABLES = ("telemetry_inbox", "promotions", "day_marks", "evidence_changes")
+"""Tables whose rows wait for a job."""
 
 
 @dataclass
@@ -35,7 +48,7 @@ class Stack:
     url: str
     company: Company
     log: Path
-    commands: dict[str, list[str]] = field(default_factory=dict)
+    commands: dict[str, list[str]]
 
     def query(self, statement: str, *parameters: object) -> list[tuple[Any, ...]]:
         """Ask the database directly."""
@@ -60,11 +73,18 @@ class Stack:
         )
         return json.loads(done.stdout)
 
-    def kill(self, name: str) -> None:
-        """Kill a process and all its children with -9."""
-        with suppress(ProcessLookupError):
-            os.killpg(self.supervisor.processes[name].pid, signal.SIGKILL)
-        self.supervisor.processes[name].wait(5)
+    @contextmanager
+    def without(self, name: str) -> Iterator[None]:
+        """Kill a process with SIGKILL, and start it again after the block."""
+        self.supervisor.stop(name)
+        try:
+            yield
+        finally:
+            self.supervisor.start(name, self.commands[name])
+
+    def waiting_rows(self) -> dict[str, int]:
+        """Return how many rows wait for a job, by table."""
+        return {table: self.value(f"SELECT count(*) FROM {table}") for table in WAITING_TABLES}
 
     def wait_until_web_answers(self) -> None:
         wait_until(lambda: _answers(self.url + "/healthz"), 30)
@@ -81,74 +101,81 @@ def wait_until(is_true: Callable[[], object], timeout_s: float) -> float:
 
 
 def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
+    """Return a port that is free, from a range that is the test process's own and that no client is given."""
+    worker = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
+    first = FIRST_PORT + PORTS_PER_WORKER * (worker % MAX_WORKERS)
+    for port in random.sample(range(first, first + PORTS_PER_WORKER), PORTS_PER_WORKER):
+        with socket.socket() as probe:
+            if probe.connect_ex(("127.0.0.1", port)) != 0:
+                return port
+    raise AssertionError("no port is free")
 
 
 @contextmanager
-def running_stack(folder: Path) -> Iterator[Stack]:
-    """Start everything on servers of its own, and end everything."""
+def running_stack(folder: Path, sweep_interval_s: int = 60) -> Iterator[Stack]:
+    """Start everything on servers of its own, supervised as by bin/dev, and end everything."""
     sockets = socket_folder()
     postgres = EmbeddedPostgres(folder / "postgres", sockets, folder / "postgres.log")
     valkey = EmbeddedValkey(sockets, folder / "valkey.log")
-    log = folder / "processes.log"
-    with log.open("w") as output:
-        supervisor: Supervisor | None = None
-        try:
-            postgres.start()
-            valkey.start()
-            supervisor, stack = _start(postgres, valkey, log, output)
-            yield stack
-        finally:
-            if supervisor:
-                supervisor.end()
-            valkey.stop()
-            postgres.stop()
+    with ExitStack() as cleanup:
+        cleanup.callback(shutil.rmtree, sockets)
+        cleanup.callback(postgres.stop)
+        postgres.start()
+        cleanup.callback(valkey.stop)
+        valkey.start()
+        log = folder / "processes.log"
+        output = cleanup.enter_context(log.open("w"))
+        environ = _environ(Servers(postgres.url(), valkey.url), postgres.create_database("journey"), log.parent)
+        environ["AGENT_FEEDBACK_SWEEP_INTERVAL_S"] = str(sweep_interval_s)
+        supervisor = Supervisor(environ, ROOT, lambda name, line: _write(output, name, line))
+        commands = read_procfile(ROOT / "Procfile")
+        _run(commands.pop("release"), environ)
+        url = environ["AGENT_FEEDBACK_PUBLIC_URL"]
+        stack = Stack(postgres, valkey, supervisor, environ, url, _company(environ), log, commands)
+        cleanup.callback(supervisor.end)
+        for name, command in commands.items():
+            supervisor.start(name, command)
+        threading.Thread(target=supervisor.watch, daemon=True).start()
+        stack.wait_until_web_answers()
+        yield stack
 
 
-def _start(postgres: EmbeddedPostgres, valkey: EmbeddedValkey, log: Path, output: TextIO) -> tuple[Supervisor, Stack]:
+def _run(command: list[str], environ: dict[str, str]) -> None:
+    result = subprocess.run(command, env=environ, cwd=ROOT, check=False, timeout=60, capture_output=True, text=True)
+    assert result.returncode == 0, result.stderr
+
+
+def _write(output: TextIO, name: str, line: str) -> None:
+    # A process that was killed may still be read from when the log is closed.
+    with suppress(ValueError):
+        output.write(f"{name:<6} | {line}\n")
+        output.flush()
+
+
+def _environ(servers: Servers, database_url: str, folder: Path) -> dict[str, str]:
     port = free_port()
-    url = f"http://127.0.0.1:{port}"
-    servers = Servers(postgres.url(), valkey.url)
-    environ = {
+    return {
         **os.environ,
-        **environment(servers, postgres.create_database("journey")),
-        "AGENT_FEEDBACK_PUBLIC_URL": url,
+        **environment(servers, database_url),
+        "AGENT_FEEDBACK_PUBLIC_URL": f"http://127.0.0.1:{port}",
         "AGENT_FEEDBACK_HOST": "127.0.0.1",
         "AGENT_FEEDBACK_POOL_SIZE": "4",
         # A test may come from an address of its own, so that being throttled there is nobody else's business.
         "AGENT_FEEDBACK_TRUSTED_PROXIES": "1",
         "AGENT_FEEDBACK_LOG_LEVEL": "INFO",
-        "AGENT_FEEDBACK_DATA_DIR": str(log.parent),
+        "AGENT_FEEDBACK_DATA_DIR": str(folder),
         "WEB_CONCURRENCY": "2",
         "PORT": str(port),
         "PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}",
     }
-    supervisor = Supervisor(environ, ROOT, output)
-    commands = read_procfile(ROOT / "Procfile")
-    supervisor.run(commands.pop("release"))
-    stack = Stack(postgres, valkey, supervisor, environ, url, None, log, commands)  # type: ignore[arg-type]
-    stack.company = _found(stack)
-    for name, command in commands.items():
-        supervisor.start(name, command)
-    stack.wait_until_web_answers()
-    return supervisor, stack
 
 
-def _found(stack: Stack) -> Company:
-    workspace = stack.flask("workspace", "create", "--email", "owner@example.com", "--name", "Example")
-    product = stack.flask("product", "create", "--workspace", workspace["workspaceId"], "--name", "Example")[
-        "productId"
-    ]
-    environment_id = stack.flask("environment", "create", "--product", product, "--name", "production")["environmentId"]
-    keys = [
-        stack.flask("key", "create", "--environment", environment_id, "--kind", kind)["key"]
-        for kind in ("product", "company")
-    ]
-    login = (workspace["email"], workspace["password"])
-    return Company(workspace["workspaceId"], product, environment_id, keys[0], keys[1], *login)
+def _company(environ: dict[str, str]) -> Company:
+    app = create_app(Settings.from_env(environ))
+    with app.app_context(), transaction():
+        company = found_company()
+    app.extensions["database"].dispose()
+    return company
 
 
 def _answers(url: str) -> bool:

@@ -89,8 +89,8 @@ def test_what_was_answered_with_200_survives_the_death_of_every_process(talker: 
     stack = talker.stack
     asked = talker.ask(userRef="journey-user-9001")
     talker.answer(asked, item(remember=True))
-    stack.kill("web")
-    stack.supervisor.start("web", stack.commands["web"])
+    stack.supervisor.kill("web")
+    stack.supervisor.restart_dead()
     stack.wait_until_web_answers()
     assert talker.known(userRef="journey-user-9001") == {"travel.stay_style": "quiet_boutique"}
     assert talker.answer(asked, item(remember=True))["state"] == "answered"

@@ -2,10 +2,14 @@
 
 import json
 import os
+import re
+import secrets
 import shutil
 import signal
+import socket
 import subprocess
 import time
+import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,12 +18,15 @@ from typing import Any
 import psutil
 import pytest
 import requests
+from agent_feedback.capability import ProductKey, mint
 
 from tests.conftest import ROOT
-from tests.factories import bearer, event
+from tests.factories import NOTE, bearer, event
 from tests.journeys.stack import BIN, free_port, wait_until
 
 ENDS_WITHIN_S = 10
+
+LAST_LINE = "Each review that arrives"
 
 
 @contextmanager
@@ -43,12 +50,12 @@ def bin_dev(*arguments: str, folder: Path, environ: dict[str, str] | None = None
 
 def read_until_ready(process: "subprocess.Popen[str]") -> str:
     assert process.stdout
-    seen = ""
+    output = ""
     for line in process.stdout:
-        seen += line
-        if "interaction show" in line:
-            return seen
-    raise AssertionError(seen)
+        output += line
+        if line.startswith(LAST_LINE):
+            return output
+    raise AssertionError(output)
 
 
 def credentials(data_dir: Path) -> dict[str, Any]:
@@ -56,18 +63,18 @@ def credentials(data_dir: Path) -> dict[str, Any]:
     return content
 
 
-def send(found: dict[str, Any]) -> int:
+def send(demo: dict[str, Any]) -> int:
     body = {"events": [event()]}
-    url = found["baseUrl"] + "/api/v2/telemetry/batches"
-    return requests.post(url, json=body, headers=bearer(found["productKey"]), timeout=10).status_code
+    url = demo["baseUrl"] + "/api/v2/telemetry/batches"
+    return requests.post(url, json=body, headers=bearer(demo["productKey"]), timeout=10).status_code
 
 
 def test_it_starts_says_what_a_newcomer_needs_and_ends_everything(tmp_path: Path) -> None:
     data_dir, port = tmp_path / "a data dir", free_port()
     with bin_dev("--port", str(port), "--data-dir", "a data dir", folder=tmp_path) as process:
-        said = read_until_ready(process)
-        found = credentials(data_dir)
-        assert set(found) == {
+        output = read_until_ready(process)
+        demo = credentials(data_dir)
+        assert set(demo) == {
             "baseUrl",
             "dashboard",
             "workspaceId",
@@ -76,14 +83,16 @@ def test_it_starts_says_what_a_newcomer_needs_and_ends_everything(tmp_path: Path
             "productKey",
             "companyKey",
         }
-        assert set(found["dashboard"]) == {"email", "password"}
-        assert found["baseUrl"] == f"http://127.0.0.1:{port}"
-        for text in (found["baseUrl"], found["productKey"], found["dashboard"]["password"], "curl "):
-            assert text in said
+        assert set(demo["dashboard"]) == {"email", "password"}
+        assert demo["baseUrl"] == f"http://127.0.0.1:{port}"
+        for text in (demo["dashboard"]["password"], "curl ", ".venv/bin/flask review list"):
+            assert text in output
+        _is_short(output, demo)
         assert (data_dir / "credentials.json").stat().st_mode & 0o077 == 0
-        assert send(found) == 202
-        _sign_in(found)
-        _follow_the_advice(said, data_dir)
+        assert send(demo) == 202
+        _sign_in(demo)
+        _follow_the_advice(output, data_dir)
+        _shows_a_review(process, demo)
         started = psutil.Process(process.pid).children(recursive=True)
         assert {"postgres", "valkey-server"} <= {child.name() for child in started}
         began = time.monotonic()
@@ -93,41 +102,60 @@ def test_it_starts_says_what_a_newcomer_needs_and_ends_everything(tmp_path: Path
         assert process.returncode == 0
         assert [child for child in started if child.is_running() and child.status() != psutil.STATUS_ZOMBIE] == []
     assert not (data_dir / "running.json").exists()
-    _start_again(data_dir, found)
+    _start_again(data_dir, demo)
 
 
-def _sign_in(found: dict[str, Any]) -> None:
+def _sign_in(demo: dict[str, Any]) -> None:
     """Use the printed login, and look at the page that it opens and at the playground."""
     with requests.Session() as browser:
-        answer = browser.post(found["baseUrl"] + "/api/session", json=found["dashboard"], timeout=20)
-        assert (answer.status_code, answer.json()["workspace"]["id"]) == (200, found["workspaceId"])
-        assert found["environmentId"] in browser.get(found["baseUrl"] + "/", timeout=10).text
-    assert "One loop, step by step" in requests.get(found["baseUrl"] + "/playground", timeout=10).text
+        answer = browser.post(demo["baseUrl"] + "/api/session", json=demo["dashboard"], timeout=20)
+        assert (answer.status_code, answer.json()["workspace"]["id"]) == (200, demo["workspaceId"])
+        assert demo["environmentId"] in browser.get(demo["baseUrl"] + "/", timeout=10).text
+    assert "One loop, step by step" in requests.get(demo["baseUrl"] + "/playground", timeout=10).text
 
 
-def _follow_the_advice(said: str, data_dir: Path) -> None:
+def _is_short(output: str, demo: dict[str, Any]) -> None:
+    """Check that little comes before the URL, that a key can be copied by its line, and that the rest fits."""
+    lines = output.splitlines()
+    keys = {demo["productKey"], demo["companyKey"]}
+    assert next(number for number, line in enumerate(lines) if demo["baseUrl"] in line) < 12
+    assert keys <= {line.strip() for line in lines}
+    assert [line for line in lines if len(line) > 80 and line.strip() not in keys and "a data dir" not in line] == []
+
+
+def _follow_the_advice(output: str, data_dir: Path) -> None:
     """Run the printed curl and the printed look-up as they stand."""
-    advice = said[said.index("  curl ") :]
-    curl, _, look_up = advice.strip().partition("\n\n")
-    answer = subprocess.run(["bash", "-c", curl], capture_output=True, text=True, check=True, timeout=20)
+    event = output[output.index("  KEY=") : output.index("Look at what")]
+    answer = subprocess.run(["bash", "-c", event], cwd=ROOT, capture_output=True, text=True, check=True, timeout=20)
     assert json.loads(answer.stdout) == {"accepted": 1, "dropped": 0}
-    environ = {**os.environ, "AGENT_FEEDBACK_DATA_DIR": str(data_dir)}
+    look_up = output[output.index("  export AGENT") : output.index("  .venv/bin/flask review list")]
 
     def shown() -> str:
-        done = subprocess.run(
-            ["bash", "-c", look_up], cwd=ROOT, env=environ, capture_output=True, text=True, check=False, timeout=30
+        result = subprocess.run(
+            ["bash", "-c", look_up], cwd=ROOT, capture_output=True, text=True, check=False, timeout=30
         )
-        return done.stdout
+        return result.stdout
 
     wait_until(lambda: "/orders/:id" in shown(), 10)
 
 
-def _start_again(data_dir: Path, found: dict[str, Any]) -> None:
+def _shows_a_review(process: "subprocess.Popen[str]", demo: dict[str, Any]) -> None:
+    """Send a review; it is a line of its own, and the request that brought it is none."""
+    capability = mint(ProductKey(demo["productKey"]), str(uuid.uuid4()), int(time.time()))
+    review = {"outcome": "partial", "note": NOTE}
+    url = demo["baseUrl"] + "/api/v2/outcomes"
+    assert requests.post(url, json=review, headers=bearer(capability), timeout=10).status_code == 200
+    assert process.stdout
+    assert process.stdout.readline().strip() == ""
+    assert re.fullmatch(rf"\d\d:\d\d:\d\d  partial  .+  {re.escape(NOTE)}\n", process.stdout.readline())
+
+
+def _start_again(data_dir: Path, demo: dict[str, Any]) -> None:
     """Start on the same data directory: the same keys work, and a second copy there is told so."""
     with bin_dev("--port", str(free_port()), "--data-dir", str(data_dir), folder=data_dir.parent) as process:
         read_until_ready(process)
         again = credentials(data_dir)
-        assert again["productKey"] == found["productKey"]
+        assert again["productKey"] == demo["productKey"]
         assert send(again) == 202
         second = subprocess.run(
             [ROOT / "bin/dev", "--data-dir", data_dir], capture_output=True, text=True, timeout=60, check=False
@@ -149,14 +177,14 @@ def test_killing_the_supervisor_leaves_nothing_that_hinders_the_next_start(tmp_p
 
 
 def test_real_servers_are_used_when_they_are_named(tmp_path: Path, servers: Any) -> None:
-    database_url = servers.database("named").replace("postgresql://", "postgres://")
+    database_url = servers.database(f"named_{secrets.token_hex(4)}").replace("postgresql://", "postgres://")
     environ = {"DATABASE_URL": database_url, "REDIS_URL": servers.broker_url}
     with bin_dev("--port", str(free_port()), "--data-dir", ".", folder=tmp_path, environ=environ) as process:
         read_until_ready(process)
         names = {child.name() for child in psutil.Process(process.pid).children(recursive=True)}
         assert not names & {"postgres", "valkey-server"}
         assert send(credentials(tmp_path)) == 202
-        done = subprocess.run(
+        result = subprocess.run(
             [BIN / "flask", "key", "list", "--json"],
             cwd=ROOT,
             env={**os.environ, **environ, "AGENT_FEEDBACK_DATA_DIR": str(tmp_path)},
@@ -165,7 +193,7 @@ def test_real_servers_are_used_when_they_are_named(tmp_path: Path, servers: Any)
             check=True,
             timeout=30,
         )
-        assert len(json.loads(done.stdout)) == 2
+        assert len(json.loads(result.stdout)) == 2
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can become somebody else")
@@ -179,11 +207,11 @@ def test_an_ordinary_user_can_run_it_too(tmp_path: Path) -> None:
             copy = shutil.copytree if source.is_dir() else shutil.copy
             copy(source, checkout / name)  # type: ignore[operator]
         subprocess.run(["chown", "-R", "nobody", checkout], check=True)
-        # The checkout's own environment is not readable to everybody; the interpreter and its packages are lent.
+        # The checkout's own environment is not readable to everybody; the interpreter and its packages are used.
         command = f"cd '{checkout}' && exec '{BIN}/python' -m app.cli.dev --port {free_port()}"
-        lent = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--inh-caps=+dac_read_search"]
-        lent += ["--ambient-caps=+dac_read_search", "bash", "-c", command]
-        process = subprocess.Popen(lent, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        setpriv = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--inh-caps=+dac_read_search"]
+        setpriv += ["--ambient-caps=+dac_read_search", "--securebits=+no_setuid_fixup", "bash", "-c", command]
+        process = subprocess.Popen(setpriv, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         try:
             read_until_ready(process)
             assert send(credentials(checkout / ".data")) == 202
@@ -197,26 +225,54 @@ def test_an_ordinary_user_can_run_it_too(tmp_path: Path) -> None:
 def test_servers_that_die_are_started_again_and_a_revoked_demo_key_is_replaced(tmp_path: Path) -> None:
     with bin_dev("--port", str(free_port()), "--data-dir", ".", folder=tmp_path) as process:
         read_until_ready(process)
-        found = credentials(tmp_path)
+        demo = credentials(tmp_path)
         for child in psutil.Process(process.pid).children():
             if child.name() in ("postgres", "valkey-server"):
                 child.kill()
-        wait_until(lambda: requests.get(found["baseUrl"] + "/readyz", timeout=5).status_code == 200, 30)
-        assert send(found) == 202
+        wait_until(lambda: requests.get(demo["baseUrl"] + "/readyz", timeout=5).status_code == 200, 30)
+        assert send(demo) == 202
         environ = {**os.environ, "AGENT_FEEDBACK_DATA_DIR": str(tmp_path)}
-        revoke = [BIN / "flask", "key", "revoke", found["productKey"].split("_")[2]]
+        revoke = [BIN / "flask", "key", "revoke", demo["productKey"].split("_")[2]]
         subprocess.run(revoke, cwd=ROOT, env=environ, check=True, capture_output=True, timeout=30)
     with bin_dev("--port", str(free_port()), "--data-dir", ".", folder=tmp_path) as process:
         read_until_ready(process)
         again = credentials(tmp_path)
-        assert again["productKey"] != found["productKey"]
+        assert again["productKey"] != demo["productKey"]
         assert send(again) == 202
 
 
-def test_a_database_that_cannot_be_reached_is_told_in_a_sentence(tmp_path: Path) -> None:
-    environ = {**os.environ, "DATABASE_URL": "postgresql://nobody@127.0.0.1:1/x", "REDIS_URL": "redis://127.0.0.1:1/0"}
-    done = subprocess.run(
-        [ROOT / "bin/dev", "--data-dir", tmp_path], env=environ, capture_output=True, text=True, timeout=60, check=False
-    )
-    assert done.returncode == 1
-    assert done.stderr.strip().splitlines()[-1].endswith("Is DATABASE_URL right?")
+def test_servers_that_cannot_be_reached_are_a_sentence_each(tmp_path: Path) -> None:
+    environ = {"DATABASE_URL": "postgresql://nobody:secret@127.0.0.1:1/x", "REDIS_URL": "redis://:secret@127.0.0.1:2/0"}
+    failed = run_dev("--data-dir", str(tmp_path), **environ)
+    assert (failed.returncode, failed.stdout.splitlines()) == (1, ["using the named servers …"])
+    assert failed.stderr.splitlines() == [
+        "Error: PostgreSQL at 127.0.0.1:1 refuses connections; is DATABASE_URL right?",
+        "Redis at 127.0.0.1:2 refuses connections; is REDIS_URL right?",
+    ]
+
+
+def test_a_taken_port_is_a_sentence(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = other.getsockname()[1]
+        failed = run_dev("--data-dir", str(tmp_path), "--port", str(port))
+    assert (failed.returncode, failed.stdout) == (1, "")
+    assert failed.stderr == f"Error: port {port} is taken; choose another with --port\n"
+
+
+@pytest.mark.parametrize("data_dir", ["/proc/nowhere", "/dev/null"])
+def test_a_place_that_cannot_be_written_to_is_a_sentence(data_dir: str) -> None:
+    failed = run_dev("--data-dir", data_dir)
+    assert (failed.returncode, failed.stdout) == (1, "")
+    assert re.fullmatch(rf"Error: cannot use {data_dir}: [\w ]+; is --data-dir right\?\n", failed.stderr)
+
+
+def test_it_calls_itself_by_its_own_name() -> None:
+    assert run_dev("--help").stdout.startswith("Usage: bin/dev [OPTIONS]\n")
+    assert run_dev("--nonsense").stderr.startswith("Usage: bin/dev [OPTIONS]\n")
+
+
+def run_dev(*arguments: str, **environ: str) -> "subprocess.CompletedProcess[str]":
+    """Run it to its end; the URLs of servers are only what the test names."""
+    clean = {name: value for name, value in os.environ.items() if name not in ("DATABASE_URL", "REDIS_URL")}
+    command = [ROOT / "bin/dev", *arguments]
+    return subprocess.run(command, env={**clean, **environ}, capture_output=True, text=True, timeout=60, check=False)

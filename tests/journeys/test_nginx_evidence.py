@@ -39,15 +39,14 @@ def owner(stack: Stack, tmp_path: Path, request: pytest.FixtureRequest) -> Owner
 
 
 @pytest.fixture
-def no_timetable(stack: Stack) -> Iterator[None]:
+def without_beat(stack: Stack) -> Iterator[None]:
     """Keep the job from running until a test calls for it."""
-    stack.kill("beat")
-    yield
-    stack.supervisor.restart_dead()
+    with stack.without("beat"):
+        yield
 
 
 def test_the_summary_counts_what_nginx_has_served_and_nothing_else(
-    site: Site, owner: Owner, no_timetable: None
+    site: Site, owner: Owner, without_beat: None
 ) -> None:
     site.receive(crowd())
     site.receive_noise()
@@ -63,7 +62,7 @@ def test_the_summary_counts_what_nginx_has_served_and_nothing_else(
     assert owner.counts() == expected
 
 
-def test_after_a_rotation_only_what_is_new_is_sent(site: Site, owner: Owner, no_timetable: None) -> None:
+def test_after_a_rotation_only_what_is_new_is_sent(site: Site, owner: Owner, without_beat: None) -> None:
     site.receive(few(6))
     owner.ship(site.nginx.log)
     first = site.events
@@ -133,9 +132,12 @@ def test_the_documented_line_of_cron_needs_nothing_that_cron_has_not(site: Site,
     names = ("AGENT_FEEDBACK_URL", "AGENT_FEEDBACK_COMPANY_KEY")
     variables.write_text("".join(f"export {name}={owner.environ[name]}\n" for name in names))
     owner.checkpoint.parent.mkdir()
+    # The documented line has no quotes, and the checkout may lie in a folder with a space.
+    programs = owner.folder / "programs"
+    programs.symlink_to(BIN)
     here = {
         "/etc/agent-feedback.env": variables,
-        "/opt/agent-feedback/bin": BIN,
+        "/opt/agent-feedback/bin": programs,
         "/var/lib/agent-feedback": owner.checkpoint.parent,
         "/var/log/nginx": site.nginx.folder,
     }

@@ -5,7 +5,6 @@ import secrets
 import threading
 import time
 
-import flask_migrate
 import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
@@ -13,6 +12,7 @@ from alembic.script import ScriptDirectory
 from sqlalchemy import create_engine, text
 
 from app import create_app
+from app.cli import migrations
 from app.health.service import MIGRATIONS
 from app.models import METADATA
 from config.settings import Settings
@@ -27,8 +27,8 @@ def empty(servers: Servers) -> Settings:
 def test_an_empty_database_becomes_what_the_models_say(empty: Settings) -> None:
     app = create_app(empty)
     with app.app_context():
-        flask_migrate.upgrade()
-        flask_migrate.upgrade()
+        migrations.upgrade()
+        migrations.upgrade()
     engine = create_engine(empty.database_url)
     with engine.connect() as connection:
         context = MigrationContext.configure(
@@ -64,7 +64,7 @@ def test_a_second_runner_waits_for_the_first(empty: Settings) -> None:
         release.start()
         began = time.monotonic()
         with app.app_context():
-            flask_migrate.upgrade()
+            migrations.upgrade()
         assert time.monotonic() - began >= 2.5
         release.join()
     engine.dispose()

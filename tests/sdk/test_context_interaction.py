@@ -68,6 +68,7 @@ def test_another_operation_does_not_get_it(feedback: CompanyClient, other: dict[
 @pytest.mark.parametrize(
     "header",
     ["", "x", str(uuid.uuid4()), str(uuid.uuid1()), "{" + str(uuid.uuid4()) + "}", "0" * 5000, "\xe9" * 36, "a, b"],
+    ids=["empty", "short", "uuid4", "uuid1", "braces", "long", "not ASCII", "list"],
 )
 def test_what_was_not_given_out_is_not_taken(feedback: CompanyClient, header: str) -> None:
     interactions: list[str | None] = []

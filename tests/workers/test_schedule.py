@@ -1,12 +1,24 @@
-"""The timetable."""
+"""The schedule of the periodic jobs."""
+
+import pytest
 
 from app.core.jobs import QUEUES, Job
-from workers.schedule import TIMETABLE
+from workers.schedule import periodic_jobs
 
 
-def test_every_job_is_on_the_timetable() -> None:
-    assert {entry.job for entry in TIMETABLE} == set(Job) == set(QUEUES)
+def test_every_job_is_scheduled() -> None:
+    assert {entry.job for entry in periodic_jobs(60)} == set(Job) == set(QUEUES)
 
 
-def test_calls_never_pile_up() -> None:
-    assert all(entry.expires_s < entry.every_s for entry in TIMETABLE)
+@pytest.mark.parametrize("interval_s", [2, 60, 300])
+def test_calls_expire_before_the_next_one(interval_s: int) -> None:
+    assert all(0 < entry.expires_s < entry.every_s for entry in periodic_jobs(interval_s))
+
+
+def test_only_what_customers_wait_for_follows_the_setting() -> None:
+    assert {entry.job for entry in periodic_jobs(7) if entry.every_s == 7} == {
+        Job.PERSIST_TELEMETRY,
+        Job.PROMOTE_INTERACTIONS,
+        Job.ROLL_UP_DAYS,
+        Job.ROLL_UP_EVIDENCE,
+    }

@@ -1,32 +1,39 @@
 """`bin/dev`: start everything, say how to use it, and end everything on Ctrl-C."""
 
 import contextlib
+import errno
 import fcntl
 import json
+import logging
 import os
 import secrets
 import signal
 import socket
-import subprocess
 import sys
+import tempfile
+import threading
 import time
 import urllib.request
 from collections.abc import Iterator
-from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, NoReturn
-from uuid import uuid4
+from typing import NoReturn
 
 import click
 
 from app import create_app
+from app.cli import migrations
 from app.cli.dev import demo
+from app.cli.dev.banner import banner
+from app.cli.dev.output import Output
+from app.cli.dev.reviews import ReviewFeed
 from app.cli.dev.servers import EmbeddedPostgres, EmbeddedValkey, ServerFailed, socket_folder
 from app.cli.dev.supervisor import Supervisor, read_procfile
+from app.health.connections import broker_error, database_error
 from config.settings import DEVELOPMENT_PREFIX, RUNNING_COPY, BadSettings, Settings
 
 ROOT = Path(__file__).resolve().parents[3]
 DEFAULT_PORT = 8000
+FIRST_UNPRIVILEGED_PORT = 1024
 PORTS_TO_TRY = 100
 READY_TIMEOUT_S = 60.0
 DATABASE = "agent_feedback"
@@ -34,53 +41,77 @@ DATABASE = "agent_feedback"
 
 @click.command()
 @click.option("--port", type=click.IntRange(1, 65535), help=f"[default: {DEFAULT_PORT}, or the next that is free]")
-@click.option("--data-dir", type=click.Path(file_okay=False, path_type=Path), help="[default: .data in the checkout]")
-def up(port: int | None, data_dir: Path | None) -> None:
-    """Run the whole service on this machine until Ctrl-C."""
-    # `bin/dev` has changed into the checkout; a path on its command line means the caller's folder.
+@click.option("--data-dir", type=click.Path(path_type=Path), help="[default: .data in the checkout]")
+@click.option("--verbose", is_flag=True, help="Show everything that the processes log, each request included.")
+def up(port: int | None, data_dir: Path | None, *, verbose: bool) -> None:
+    """Run the whole service on this machine until Ctrl-C.
+
+    DATABASE_URL and REDIS_URL name servers to be used instead of the embedded ones.
+    """
+    # `bin/dev` has changed into the checkout; a path on its command line is relative to the caller's folder.
     called_from = Path(os.environ.get("AGENT_FEEDBACK_CALLED_FROM", "."))
     data_dir = (called_from / data_dir if data_dir else ROOT / ".data").resolve()
     with contextlib.ExitStack() as stack:
         # Also in the background, where a shell has told the process to ignore Ctrl-C.
-        for how in (signal.SIGTERM, signal.SIGINT):
-            signal.signal(how, _interrupt)
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, _interrupt)
         try:
-            _up(stack, port, data_dir)
+            _up(stack, port, data_dir, verbose=verbose)
         except KeyboardInterrupt:
             click.echo("\nending everything …")
             # A second Ctrl-C must not leave anything behind.
             signal.signal(signal.SIGINT, signal.SIG_IGN)
             signal.signal(signal.SIGTERM, signal.SIG_IGN)
-        except (ServerFailed, BadSettings, OSError) as error:
+        except (ServerFailed, BadSettings) as error:
             raise click.ClickException(str(error)) from None
-        except subprocess.CalledProcessError:
-            raise click.ClickException(
-                "the database could not be brought up to date; the lines above say why. Is DATABASE_URL right?"
-            ) from None
+        except OSError as error:
+            place = error.filename or data_dir
+            raise click.ClickException(f"cannot use {place}: {error.strerror}; is --data-dir right?") from None
 
 
-def _up(stack: contextlib.ExitStack, port: int | None, data_dir: Path) -> None:
-    data_dir.mkdir(parents=True, exist_ok=True)
+def _up(stack: contextlib.ExitStack, port: int | None, data_dir: Path, *, verbose: bool) -> None:
+    _prepare(data_dir)
     stack.enter_context(_alone(data_dir))
     port = _port(port)
     urls, servers = _servers(stack, data_dir)
     environment = {**urls, **_service(data_dir, port)}
-    procfile = read_procfile(ROOT / "Procfile")
-    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"
-    supervisor = Supervisor({**os.environ, **environment, "PATH": path}, ROOT)
-    supervisor.run(procfile.pop("release"))
     settings = Settings.from_env(environment)
     app = create_app(settings)
+    click.echo("preparing the database …")
     with app.app_context():
+        if not verbose:
+            logging.getLogger("alembic").setLevel(logging.WARNING)
+        migrations.upgrade()
         credentials = demo.write_credentials(data_dir, settings.feedback_url)
     demo.write_private(data_dir / RUNNING_COPY, environment)
     stack.callback((data_dir / RUNNING_COPY).unlink, missing_ok=True)
-    stack.callback(supervisor.end)
-    for name, command in procfile.items():
-        supervisor.start(name, command)
-    _wait_until_ready(settings.feedback_url)
-    click.echo(_welcome(credentials, data_dir))
+    output = Output(stack.enter_context((data_dir / "processes.log").open("w")), is_verbose=verbose)
+    supervisor = _start_processes(stack, environment, output)
+    _wait_until_ready(settings.feedback_url, data_dir)
+    click.echo(banner(credentials, data_dir))
+    feed = ReviewFeed(urls["DATABASE_URL"], credentials["environmentId"])
+    is_over = threading.Event()
+    stack.callback(is_over.set)
+    threading.Thread(target=feed.follow, args=(output.say, is_over), daemon=True).start()
     supervisor.watch(servers)
+
+
+def _prepare(data_dir: Path) -> None:
+    """Make the data directory, and find out early whether it can be written to."""
+    data_dir.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryFile(dir=data_dir):
+        pass
+
+
+def _start_processes(stack: contextlib.ExitStack, environment: dict[str, str], output: Output) -> Supervisor:
+    click.echo("starting web, worker and beat …")
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"
+    supervisor = Supervisor({**os.environ, **environment, "PATH": path}, ROOT, output.pass_on)
+    stack.callback(supervisor.end)
+    for name, command in read_procfile(ROOT / "Procfile").items():
+        if name != "release":
+            supervisor.start(name, command)
+    return supervisor
 
 
 @contextlib.contextmanager
@@ -95,17 +126,23 @@ def _alone(data_dir: Path) -> Iterator[None]:
         yield
 
 
-def _port(wanted: int | None) -> int:
-    """Return the wanted port, or the first free one from the default on."""
-    for port in [wanted] if wanted else range(DEFAULT_PORT, DEFAULT_PORT + PORTS_TO_TRY):
+def _port(requested: int | None) -> int:
+    """Return the requested port, or the first free one from the default on."""
+    for port in [requested] if requested else range(DEFAULT_PORT, DEFAULT_PORT + PORTS_TO_TRY):
         with socket.socket() as probe:
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             try:
                 probe.bind(("127.0.0.1", port))
-            except OSError:
+            except PermissionError:
+                raise click.ClickException(
+                    f"port {port} is for the administrator alone; choose one from {FIRST_UNPRIVILEGED_PORT} on"
+                ) from None
+            except OSError as error:
+                if error.errno != errno.EADDRINUSE:
+                    raise click.ClickException(f"port {port} cannot be used: {error.strerror}") from None
                 continue
             return port
-    raise click.ClickException(f"port {wanted or DEFAULT_PORT} is taken; choose another with --port")
+    raise click.ClickException(f"port {requested or DEFAULT_PORT} is taken; choose another with --port")
 
 
 def _servers(
@@ -114,6 +151,8 @@ def _servers(
     """Return the URLs of database and broker, and the servers that were started where the environment named none."""
     started: list[EmbeddedPostgres | EmbeddedValkey] = []
     urls = {name: os.environ[name] for name in ("DATABASE_URL", "REDIS_URL") if os.environ.get(name)}
+    click.echo(f"starting {' and '.join(_embedded(urls))} …" if _embedded(urls) else "using the named servers …")
+    _check_servers(urls)
     if len(urls) < 2:
         sockets = socket_folder()
         stack.callback(_remove, sockets)
@@ -132,15 +171,27 @@ def _servers(
     return urls, started
 
 
+def _embedded(urls: dict[str, str]) -> list[str]:
+    return [server for name, server in (("DATABASE_URL", "PostgreSQL"), ("REDIS_URL", "Valkey")) if name not in urls]
+
+
+def _check_servers(urls: dict[str, str]) -> None:
+    """Connect to the servers that the environment names, so that a wrong URL is a sentence and not a traceback."""
+    checks = {"DATABASE_URL": database_error, "REDIS_URL": broker_error}
+    errors = [error for name, url in urls.items() if (error := checks[name](url))]
+    if errors:
+        raise ServerFailed("\n".join(errors))
+
+
 def _service(data_dir: Path, port: int) -> dict[str, str]:
     """Return the rest of the service's environment; the secrets are made once for each data directory."""
     path = data_dir / "secrets.json"
     if not path.is_file():
         names = ("AGENT_FEEDBACK_KEY_PEPPER", "AGENT_FEEDBACK_SEALING_KEYS")
         demo.write_private(path, {name: DEVELOPMENT_PREFIX + secrets.token_urlsafe(32) for name in names})
-    made: dict[str, str] = json.loads(path.read_text())
+    stored_secrets: dict[str, str] = json.loads(path.read_text())
     return {
-        **made,
+        **stored_secrets,
         "AGENT_FEEDBACK_ENV": "development",
         "AGENT_FEEDBACK_PUBLIC_URL": f"http://127.0.0.1:{port}",
         "AGENT_FEEDBACK_HOST": "127.0.0.1",
@@ -151,49 +202,13 @@ def _service(data_dir: Path, port: int) -> dict[str, str]:
     }
 
 
-def _wait_until_ready(url: str) -> None:
+def _wait_until_ready(url: str, data_dir: Path) -> None:
     deadline = time.monotonic() + READY_TIMEOUT_S
     while time.monotonic() < deadline:
         with contextlib.suppress(OSError), urllib.request.urlopen(f"{url}/readyz", timeout=3):
             return
         time.sleep(0.1)
-    raise ServerFailed("the web process did not become ready; its output above says why")
-
-
-def _welcome(credentials: dict[str, Any], data_dir: Path) -> str:
-    event = {
-        "interactionId": str(uuid4()),
-        "surface": "http_json",
-        "operation": "/orders/:id",
-        "classification": "unclassified",
-        "occurredAt": datetime.now(UTC).isoformat(timespec="seconds"),
-    }
-    return f"""
-Agent Feedback is running. Ctrl-C ends it.
-
-  dashboard     {credentials["baseUrl"]}/
-  playground    {credentials["baseUrl"]}/playground
-  API           {credentials["baseUrl"]}/docs
-  login         {credentials["dashboard"]["email"]} / {credentials["dashboard"]["password"]}
-  product key   {credentials["productKey"]}
-  company key   {credentials["companyKey"]}
-  product       {credentials["productId"]}
-  environment   {credentials["environmentId"]}
-  all of it     {data_dir / demo.CREDENTIALS}
-
-Send a first telemetry event, then look at what is stored:
-
-  curl {credentials["baseUrl"]}/api/v2/telemetry/batches \\
-    -H 'Authorization: Bearer {credentials["productKey"]}' \\
-    -d '{json.dumps({"events": [event]})}'
-
-  {_flask(data_dir)} interaction show {event["interactionId"]} --environment {credentials["environmentId"]}
-"""
-
-
-def _flask(data_dir: Path) -> str:
-    is_usual = data_dir == ROOT / ".data"
-    return ("" if is_usual else f"AGENT_FEEDBACK_DATA_DIR='{data_dir}' ") + ".venv/bin/flask"
+    raise ServerFailed(f"the web process did not become ready; {data_dir / 'processes.log'} says why")
 
 
 def _remove(sockets: Path) -> None:
@@ -207,4 +222,4 @@ def _interrupt(*_: object) -> NoReturn:
 
 
 if __name__ == "__main__":
-    up()
+    up(prog_name="bin/dev")

@@ -1,4 +1,4 @@
-"""The demo workspace: made once, and written down for whoever wants to try the service."""
+"""The demo workspace: created once for each database, its credentials written to a file."""
 
 import json
 import os
@@ -19,14 +19,14 @@ EMAIL = "demo@example.com"
 
 
 def write_credentials(data_dir: Path, base_url: str) -> dict[str, Any]:
-    """Return the credentials of the demo workspace, making it if this database does not have it."""
+    """Return the credentials of the demo workspace; create it if this database does not have it."""
     path = data_dir / CREDENTIALS
     credentials: dict[str, Any] = json.loads(path.read_text()) if path.is_file() else {}
     with transaction():
         if not credentials or session().get(Environment, UUID(credentials["environmentId"])) is None:
-            credentials = _found()
+            credentials = _create()
         elif _has_ended(credentials["productKey"]):
-            # Somebody has tried out what revoking does.
+            # Somebody has tried out revoking.
             environment_id = UUID(credentials["environmentId"])
             credentials["productKey"] = products.create_key(environment_id, KeyKind.PRODUCT).text
     credentials["baseUrl"] = base_url
@@ -35,7 +35,7 @@ def write_credentials(data_dir: Path, base_url: str) -> dict[str, Any]:
 
 
 def write_private(path: Path, content: Any) -> None:
-    """Write JSON that only its owner may read, all of it or nothing."""
+    """Write JSON that only its owner may read; a crash leaves the old file or the new one."""
     draft = path.with_suffix(".new")
     descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     with os.fdopen(descriptor, "w") as file:
@@ -43,7 +43,7 @@ def write_private(path: Path, content: Any) -> None:
     draft.replace(path)
 
 
-def _found() -> dict[str, Any]:
+def _create() -> dict[str, Any]:
     workspace = _workspace()
     product = products.create_product(workspace.id, "Demo product")
     environment = products.create_environment(product.id, "development")
@@ -64,7 +64,7 @@ def _has_ended(product_key: str) -> bool:
 
 
 def _workspace() -> accounts.FoundedWorkspace:
-    """Found the workspace; on a real server another copy may have taken the address."""
+    """Create the workspace; on a named server another copy may have taken the address."""
     for number in range(1, 1000):
         email = EMAIL if number == 1 else EMAIL.replace("@", f"{number}@")
         try:

@@ -12,6 +12,7 @@ import shutil
 import signal
 import socket
 import subprocess
+import sys
 import tempfile
 import time
 from pathlib import Path
@@ -26,22 +27,22 @@ Command = list[str | Path]
 
 
 class ServerFailed(Exception):
-    """A server did not come up; the message holds the end of its log."""
+    """A server did not start; the message says why."""
 
 
 def _find(package: str, pattern: str) -> Path:
     """Find a program inside an installed wheel, without importing the wheel."""
     spec = importlib.util.find_spec(package)
-    found = sorted(Path((spec.submodule_search_locations or [""])[0]).glob(pattern)) if spec else []
-    if not found:
+    programs = sorted(Path((spec.submodule_search_locations or [""])[0]).glob(pattern)) if spec else []
+    if not programs:
         raise ServerFailed(f"{package} has no program for this machine; set DATABASE_URL and REDIS_URL instead")
-    return found[0]
+    return programs[0]
 
 
 _FASTER_THAN_SAFE = "fsync=off"
 
 _PR_SET_PDEATHSIG = 1
-_LIBC = ctypes.CDLL(None)
+_PRCTL = ctypes.CDLL(None).prctl if sys.platform == "linux" else None
 
 
 def _postgres(program: str) -> Path:
@@ -49,8 +50,12 @@ def _postgres(program: str) -> Path:
 
 
 def die_with_parent() -> None:
-    """Ask the kernel to end this process when its supervisor is gone, even if that was killed with -9."""
-    _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
+    """Have the kernel end this process when its supervisor is gone, even if that was killed with SIGKILL.
+
+    Only Linux can; elsewhere a killed supervisor leaves its processes behind.
+    """
+    if _PRCTL is not None:
+        _PRCTL(_PR_SET_PDEATHSIG, signal.SIGTERM)
 
 
 def socket_folder() -> Path:
@@ -71,7 +76,7 @@ class EmbeddedPostgres:
         return f"postgresql://postgres@/{database}?host={self.sockets}"
 
     def start(self) -> None:
-        """Start it, making the data directory first if there is none."""
+        """Start it; create the data directory first if there is none."""
         if not (self.data / "PG_VERSION").exists():
             self._initialise()
         self._end_orphan()
@@ -83,9 +88,9 @@ class EmbeddedPostgres:
         _wait_for(self.sockets / ".s.PGSQL.5432", self.process, self.log)
         self._wait_until_it_accepts()
 
-    def stop(self, how: signal.Signals = signal.SIGINT) -> None:
+    def stop(self, signal_number: signal.Signals = signal.SIGINT) -> None:
         """Stop it: SIGINT ends connections and shuts down cleanly, SIGQUIT is a crash."""
-        _stop(self.process, how)
+        _stop(self.process, signal_number)
         self.process = None
 
     def create_database(self, name: str) -> str:
@@ -97,10 +102,10 @@ class EmbeddedPostgres:
 
     def _psql(self, statement: str) -> str:
         command: Command = [_postgres("psql"), "-XqAt", "-h", self.sockets, "-U", "postgres", "-c", statement]
-        done = subprocess.run(command, check=False, capture_output=True, text=True, timeout=START_TIMEOUT_S)
-        if done.returncode != 0:
-            raise ServerFailed(done.stderr.strip())
-        return done.stdout
+        result = subprocess.run(command, check=False, capture_output=True, text=True, timeout=START_TIMEOUT_S)
+        if result.returncode != 0:
+            raise ServerFailed(result.stderr.strip())
+        return result.stdout
 
     def _initialise(self) -> None:
         self.data.mkdir(parents=True, exist_ok=True)
@@ -108,9 +113,11 @@ class EmbeddedPostgres:
         self._own(self.data)
         command: Command = [_postgres("initdb"), "-D", self.data, "-U", "postgres", "--auth=trust", "--encoding=UTF8"]
         command += ["--locale=C", "--no-sync"]
-        done = subprocess.run(_unprivileged(command), check=False, capture_output=True, text=True, cwd="/", timeout=120)
-        if done.returncode != 0:
-            raise ServerFailed(done.stderr.strip())
+        result = subprocess.run(
+            _unprivileged(command), check=False, capture_output=True, text=True, cwd="/", timeout=120
+        )
+        if result.returncode != 0:
+            raise ServerFailed(result.stderr.strip())
 
     def _end_orphan(self) -> None:
         """End a server that a killed supervisor left behind; nobody else can be using this data directory."""
@@ -118,10 +125,16 @@ class EmbeddedPostgres:
         if not pid_file.exists():
             return
         pid, deadline = int(pid_file.read_text().split()[0]), time.monotonic() + START_TIMEOUT_S
-        while _is_postgres_on(self.data, pid) and time.monotonic() < deadline:
+        while _is_postgres_on(self.data, pid):
+            if time.monotonic() > deadline:
+                raise ServerFailed(f"a PostgreSQL server (process {pid}) is still running on {self.data}")
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGINT)
             time.sleep(0.2)
+        # The server would take any process of this id for its predecessor, even a zombie. Two servers on one folder
+        # remain impossible: PostgreSQL also looks for processes that share the old one's memory.
+        for lock in (pid_file, self.sockets / ".s.PGSQL.5432.lock"):
+            lock.unlink(missing_ok=True)
 
     def _own(self, *folders: Path) -> None:
         if os.geteuid() == 0:
@@ -142,7 +155,7 @@ class EmbeddedPostgres:
 
 
 class EmbeddedValkey:
-    """Valkey 9, in memory only: the queue is a job_notifier, nothing in it is worth keeping."""
+    """Valkey 9, in memory only: a lost message is replaced by the next sweep."""
 
     def __init__(self, sockets: Path, log: Path) -> None:
         self.socket, self.log = sockets / "valkey.sock", log
@@ -169,18 +182,29 @@ class EmbeddedValkey:
         self.process = _spawn(command, self.log)
         _wait_for(self.socket, self.process, self.log)
 
-    def stop(self, how: signal.Signals = signal.SIGTERM) -> None:
+    def stop(self, signal_number: signal.Signals = signal.SIGTERM) -> None:
         """Stop it; what was in it is gone."""
-        _stop(self.process, how)
+        _stop(self.process, signal_number)
         self.process = None
 
 
 def _is_postgres_on(data: Path, pid: int) -> bool:
-    """Tell whether a process is a server on this data directory; its id may have gone to a stranger since."""
-    with contextlib.suppress(OSError):
-        command = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
-        return command[0].endswith(b"postgres") and os.fsencode(data) in command
-    return False
+    """Tell whether a process is a server on this data directory; its id may belong to another process by now.
+
+    A zombie has no command line any more, and counts as gone.
+    """
+    return f"/postgres -D {data} " in _command_line(pid)
+
+
+def _command_line(pid: int) -> str:
+    if sys.platform == "linux":
+        with contextlib.suppress(OSError):
+            return os.fsdecode(Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" "))
+        return ""
+    listing = subprocess.run(
+        ["ps", "-o", "command=", "-p", str(pid)], check=False, capture_output=True, text=True, timeout=10
+    )
+    return listing.stdout
 
 
 def _unprivileged(command: Command) -> Command:
@@ -191,6 +215,8 @@ def _unprivileged(command: Command) -> Command:
         raise ServerFailed("PostgreSQL cannot run as root without setpriv (util-linux); run as an ordinary user")
     # The right to enter folders, so that a checkout below /root works without opening /root to everybody.
     entering = ["--inh-caps=+dac_override", "--ambient-caps=+dac_override", "--pdeathsig=INT"]
+    # PostgreSQL's programs look for each other with access(2), which would leave that right out.
+    entering.append("--securebits=+no_setuid_fixup")
     return [setpriv, f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups", *entering, "--", *command]
 
 
@@ -221,10 +247,10 @@ def _answers(path: Path) -> bool:
         return probe.connect_ex(str(path)) == 0
 
 
-def _stop(process: "subprocess.Popen[bytes] | None", how: signal.Signals) -> None:
+def _stop(process: "subprocess.Popen[bytes] | None", signal_number: signal.Signals) -> None:
     if process is None or process.poll() is not None:
         return
-    process.send_signal(how)
+    process.send_signal(signal_number)
     try:
         process.wait(5)
     except subprocess.TimeoutExpired:

@@ -5,17 +5,17 @@ import os
 import shlex
 import signal
 import subprocess
-import sys
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import IO, Protocol
+from typing import Protocol
 
 from app.cli.dev.servers import die_with_parent
 
 GRACE_S = 4.0
-"""How long a process may take to end by itself. Nothing is lost by ending it the hard way after that."""
+"""How long a process may take to end by itself before it is killed; a kill loses nothing."""
 
 RESTART_PAUSE_S = 0.5
 
@@ -36,22 +36,29 @@ def read_procfile(path: Path) -> dict[str, list[str]]:
 
 
 class Supervisor:
-    """Starts processes, starts them again when they die, and passes their output on."""
+    """Starts processes, restarts them when they die, and passes each line of their output to `write`.
 
-    def __init__(self, environment: Mapping[str, str], folder: Path, output: IO[str] = sys.stdout) -> None:
-        self._environment, self._folder, self._output = environment, folder, output
+    `write` is called with the name of the process and the line, from several threads.
+    """
+
+    def __init__(self, environment: Mapping[str, str], folder: Path, write: Callable[[str, str], None]) -> None:
+        self._environment, self._folder, self._write = environment, folder, write
         self._commands: dict[str, list[str]] = {}
         self.processes: dict[str, subprocess.Popen[str]] = {}
+        self.restarts: Counter[str] = Counter()
+        """How often each process was restarted."""
+        self._lock = threading.RLock()
         self._is_ending = threading.Event()
-
-    def run(self, command: list[str]) -> None:
-        """Run a command to its end, or raise `subprocess.CalledProcessError`."""
-        subprocess.run(command, env=self._environment, cwd=self._folder, check=True, timeout=600)
 
     def start(self, name: str, command: list[str]) -> None:
         """Start a process under a name."""
-        self._commands[name] = command
-        process = subprocess.Popen(
+        with self._lock:
+            self._commands[name] = command
+            process = self.processes[name] = self._spawn(command)
+        threading.Thread(target=self._pass_on, args=(name, process), daemon=True).start()
+
+    def _spawn(self, command: list[str]) -> "subprocess.Popen[str]":
+        return subprocess.Popen(
             command,
             env=self._environment,
             cwd=self._folder,
@@ -63,34 +70,49 @@ class Supervisor:
             start_new_session=True,
             preexec_fn=die_with_parent,
         )
-        self.processes[name] = process
-        threading.Thread(target=self._pass_on, args=(name, process), daemon=True).start()
 
     def watch(self, servers: Sequence[Server] = ()) -> None:
-        """Start again what died, processes and servers, until `end` is called."""
+        """Restart what died, processes and servers, until `end` is called."""
         while not self._is_ending.wait(RESTART_PAUSE_S):
             for server in servers:
                 if server.process is not None and server.process.poll() is not None:
-                    self._say("server", f"{type(server).__name__} ended; starting it again")
+                    self._write("server", f"{type(server).__name__} ended; starting it again")
                     server.start()
             self.restart_dead()
 
+    def kill(self, name: str) -> None:
+        """Kill a process and its children with SIGKILL; `watch` restarts it."""
+        process = self.processes[name]
+        _signal_group(process, signal.SIGKILL)
+        process.wait(GRACE_S)
+
+    def stop(self, name: str) -> None:
+        """Kill a process, which stays dead until it is started by its name."""
+        with self._lock:
+            process = self.processes.pop(name)
+        _signal_group(process, signal.SIGKILL)
+        process.wait(GRACE_S)
+
     def restart_dead(self) -> None:
-        """Start again what died, once."""
-        for name, process in list(self.processes.items()):
-            if process.poll() is not None and not self._is_ending.is_set():
-                self._say(name, f"ended with {process.returncode}; starting it again")
-                _signal_group(process, signal.SIGKILL)
-                self.start(name, self._commands[name])
+        """Restart what died, once."""
+        with self._lock:
+            for name, process in list(self.processes.items()):
+                if process.poll() is not None and not self._is_ending.is_set():
+                    self._write(name, f"ended with {process.returncode}; starting it again")
+                    _signal_group(process, signal.SIGKILL)
+                    self.restarts[name] += 1
+                    self.start(name, self._commands[name])
 
     def end(self) -> None:
-        """End every process: politely first, the hard way after the grace."""
+        """End every process: with SIGTERM first, with SIGKILL after the grace."""
         self._is_ending.set()
-        for process in self.processes.values():
+        with self._lock:
+            processes = list(self.processes.values())
+        for process in processes:
             if process.poll() is None:
                 process.send_signal(signal.SIGTERM)
         deadline = time.monotonic() + GRACE_S
-        for process in self.processes.values():
+        for process in processes:
             with contextlib.suppress(subprocess.TimeoutExpired):
                 process.wait(max(0.0, deadline - time.monotonic()))
             _signal_group(process, signal.SIGKILL)
@@ -100,15 +122,9 @@ class Supervisor:
         assert process.stdout is not None
         with process.stdout:
             for line in process.stdout:
-                self._say(name, line.rstrip("\n"))
-
-    def _say(self, name: str, line: str) -> None:
-        # Nobody may be reading any more.
-        with contextlib.suppress(OSError, ValueError):
-            self._output.write(f"{name:<6} | {line}\n")
-            self._output.flush()
+                self._write(name, line.rstrip("\n"))
 
 
-def _signal_group(process: "subprocess.Popen[str]", how: signal.Signals) -> None:
+def _signal_group(process: "subprocess.Popen[str]", signal_number: signal.Signals) -> None:
     with contextlib.suppress(ProcessLookupError, PermissionError):
-        os.killpg(process.pid, how)
+        os.killpg(process.pid, signal_number)

@@ -1,0 +1,7 @@
+"""One row for each job stays."""
+
+from app.core.retention import RetentionRule
+
+RULES: tuple[RetentionRule, ...] = ()
+
+KEPT = {"job_runs": "one row for each job, updated by each run"}

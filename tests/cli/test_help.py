@@ -1,0 +1,59 @@
+"""The flask command without settings, or with wrong ones."""
+
+import secrets
+import subprocess
+
+import pytest
+
+from app import cli
+from tests.conftest import NO_DATA_DIR, ROOT, Servers, environment
+from tests.journeys.stack import BIN
+
+
+def flask(*arguments: str, **settings: str) -> "subprocess.CompletedProcess[str]":
+    """Run the command with nothing but these settings."""
+    environ = {"PATH": "/usr/bin:/bin", "AGENT_FEEDBACK_DATA_DIR": NO_DATA_DIR, **settings}
+    return subprocess.run(
+        [BIN / "flask", *arguments], cwd=ROOT, env=environ, capture_output=True, text=True, timeout=60, check=False
+    )
+
+
+@pytest.mark.parametrize("arguments", [(), ("--help",), ("key", "create", "--help")])
+def test_help_needs_no_settings(arguments: tuple[str, ...]) -> None:
+    shown = flask(*arguments)
+    assert "The service cannot start" not in shown.stderr
+    # Click 8.2 ends with 2 where no command is given.
+    assert shown.returncode == (0 if arguments else 2)
+    for command in ("key", "workspace", "jobs", "db") if len(arguments) < 2 else ("--expires-in",):
+        assert command in shown.stdout + shown.stderr
+
+
+def test_a_command_needs_settings_and_says_which() -> None:
+    failed = flask("key", "list")
+    assert failed.returncode != 0
+    assert "DATABASE_URL is not set" in failed.stderr
+    assert "Traceback" not in failed.stderr
+
+
+def test_migrations_with_a_wrong_url_end_with_a_sentence(servers: Servers) -> None:
+    failed = flask("db", "upgrade", **environment(servers, "postgresql://nobody:secret@127.0.0.1:1/x"))
+    assert (failed.returncode, failed.stdout) == (1, "")
+    assert failed.stderr == "PostgreSQL at 127.0.0.1:1 refuses connections; is DATABASE_URL right?\n"
+
+
+def test_migrations_run_from_the_command_line(servers: Servers) -> None:
+    migrated = flask("db", "upgrade", **environment(servers, servers.database(f"test_{secrets.token_hex(4)}")))
+    assert migrated.returncode == 0, migrated.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "is_help"),
+    [
+        (["/x/.venv/bin/flask"], True),
+        (["/x/site-packages/flask/__main__.py", "db", "--help"], True),
+        (["/x/.venv/bin/flask", "key", "list"], False),
+        (["/x/.venv/bin/gunicorn", "--help"], False),
+    ],
+)
+def test_only_the_flask_command_is_asked_for_help(arguments: list[str], is_help: bool) -> None:
+    assert cli.asks_for_help(arguments) is is_help
