@@ -43,7 +43,7 @@ class Company:
 
 def found_company(mode: Mode = Mode.NEVER_ASK) -> Company:
     """Found a company; needs a transaction around it."""
-    workspace = accounts.found_workspace(f"owner{next(_numbers)}@example.com", "Example company")
+    workspace = accounts.create_workspace(f"owner{next(_numbers)}@example.com", "Example company")
     product = products.create_product(workspace.id, "Example product")
     environment = products.create_environment(product.id, "production")
     products.set_environment(environment.id, mode=mode)

@@ -1,21 +1,21 @@
-"""The command line: `flask …` for whoever runs the service."""
+"""The commands of `flask …` for operators of the service."""
 
 from flask import Flask
 
-from app.cli import consent, customers, interactions, products, sdk, users
+from app.cli import consent, customers, environments, interactions, keys, products, sdk, users, workspaces
 
 
 def install(app: Flask) -> None:
-    """Add our commands to the app's own."""
-    for group in (
-        products.workspace,
-        users.group,
-        products.product,
-        products.environment,
-        products.key,
-        interactions.group,
-        consent.group,
-        customers.group,
-        sdk.group,
+    """Add the command groups to the app."""
+    for module in (
+        workspaces,
+        users,
+        products,
+        environments,
+        keys,
+        interactions,
+        consent,
+        customers,
+        sdk,
     ):
-        app.cli.add_command(group)
+        app.cli.add_command(module.group)

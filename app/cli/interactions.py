@@ -1,4 +1,4 @@
-"""Looking at what is stored."""
+"""`flask interaction`: show what is stored of an interaction."""
 
 import uuid
 
@@ -14,5 +14,5 @@ group = click.Group("interaction", help="Interactions of an environment.")
 @click.argument("interaction_id", type=click.UUID)
 @click.option("--environment", "environment_id", type=click.UUID, required=True)
 def show(interaction_id: uuid.UUID, environment_id: uuid.UUID) -> Row:
-    """Show all that is stored of an interaction."""
+    """Show an interaction with its telemetry, review and report."""
     return interaction_record(environment_id, interaction_id)

@@ -3,7 +3,7 @@
 from flask import Response, request
 
 from app.accounts import sessions
-from app.accounts.guards import client_address, give_session, presented_token
+from app.accounts.guards import client_address, presented_token, set_session_cookie
 from app.accounts.schemas import CredentialsSchema
 from app.accounts.sessions import WrongCredentials
 from app.accounts.throttle import TooManyAttempts
@@ -30,7 +30,7 @@ def open_session() -> None:
         raise WrongCredentials from None
     with transaction():
         opened = sessions.sign_in(given.email, given.password, client_address(), presented_token())
-        give_session(opened.token)
+        set_session_cookie(opened.token)
 
 
 def show_form(wanted: str, refusal: ApiError | None = None) -> Response:

@@ -6,7 +6,7 @@ from flask import Blueprint, Response, redirect, request
 from werkzeug.wrappers import Response as AnyResponse
 
 from app.accounts import sessions
-from app.accounts.guards import current_login, current_session_token, take_session_back
+from app.accounts.guards import current_login, current_session_token, delete_session_cookie
 from app.accounts.sessions import WrongCredentials
 from app.accounts.throttle import TooManyAttempts
 from app.core.database import transaction
@@ -59,7 +59,7 @@ def sign_out() -> AnyResponse:
     """Sign out by form."""
     with transaction():
         sessions.revoke_session(current_session_token())
-        take_session_back()
+        delete_session_cookie()
     return redirect(SIGN_IN, 303)
 
 

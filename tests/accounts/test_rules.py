@@ -12,7 +12,7 @@ from app.accounts.rules import (
     address_prefix,
     is_email,
     may_change,
-    session_ends_at,
+    session_expiry,
 )
 
 NOW = datetime(2026, 6, 1, 12, tzinfo=UTC)
@@ -24,11 +24,11 @@ def test_owners_and_admins_change_things_and_members_only_look() -> None:
 
 
 def test_a_session_ends_twelve_hours_after_it_was_last_used() -> None:
-    assert session_ends_at(NOW, NOW + timedelta(days=1)) == NOW + timedelta(days=1, hours=12)
+    assert session_expiry(NOW, NOW + timedelta(days=1)) == NOW + timedelta(days=1, hours=12)
 
 
 def test_no_session_lives_longer_than_thirty_days() -> None:
-    assert session_ends_at(NOW, NOW + timedelta(days=29, hours=23)) == NOW + timedelta(days=30)
+    assert session_expiry(NOW, NOW + timedelta(days=29, hours=23)) == NOW + timedelta(days=30)
 
 
 def test_the_first_attempts_are_free_and_every_further_one_waits_longer() -> None:
@@ -40,7 +40,7 @@ def test_the_first_attempts_are_free_and_every_further_one_waits_longer() -> Non
 
 @pytest.mark.parametrize("limit", [PAIR_LIMIT, ADDRESS_LIMIT])
 def test_no_wait_is_endless_and_none_outlives_its_counter(limit: Limit) -> None:
-    assert limit.wait(1_000_000_000) == timedelta(seconds=limit.longest_wait_s) < limit.forgotten_after
+    assert limit.wait(1_000_000_000) == timedelta(seconds=limit.max_wait_s) < limit.reset_after
 
 
 @pytest.mark.parametrize(

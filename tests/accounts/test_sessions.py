@@ -102,7 +102,7 @@ def test_a_new_password_ends_all_sessions_of_its_user_and_of_nobody_else(app: Fl
 def test_who_signs_in_while_the_password_is_changed_does_not_keep_the_old_one(
     client: FlaskClient, company: Company, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    compare = passwords.is_right
+    compare = passwords.is_correct
 
     def compare_and_change(kept: str | None, password: str) -> bool:
         is_right = compare(kept, password)
@@ -110,7 +110,7 @@ def test_who_signs_in_while_the_password_is_changed_does_not_keep_the_old_one(
             users.change_password(company.email)
         return is_right
 
-    monkeypatch.setattr(sessions.passwords, "is_right", compare_and_change)
+    monkeypatch.setattr(sessions.passwords, "is_correct", compare_and_change)
     assert sign_in(client, company).status_code == 401
     assert count(LoginSession) == 0
 

@@ -21,7 +21,7 @@ from tests.factories import Company, sign_in
 ATTACKER, OWNER = "203.0.113.66", "198.51.100.7"
 
 
-SMALL = Limit(12, ADDRESS_LIMIT.forgotten_after, ADDRESS_LIMIT.longest_wait_s)
+SMALL = Limit(12, ADDRESS_LIMIT.reset_after, ADDRESS_LIMIT.max_wait_s)
 """A limit of addresses that is reached sooner; every guess costs what it should cost."""
 
 
@@ -39,7 +39,7 @@ def guess(client: FlaskClient, company: Company, address: str = ATTACKER, **chan
 
 
 def guess_until_refused(client: FlaskClient, company: Company, **changed: str) -> Any:
-    for _ in range(PAIR_LIMIT.free + 1):
+    for _ in range(PAIR_LIMIT.free_attempts + 1):
         assert guess(client, company, **changed).status_code == 401
     return guess(client, company, **changed)
 
@@ -92,18 +92,18 @@ def test_the_case_of_an_address_makes_no_new_attempts(client: FlaskClient, compa
 
 @pytest.mark.usefixtures("small_limit")
 def test_many_accounts_from_one_address_are_throttled_too(client: FlaskClient, company: Company, wait: Wait) -> None:
-    for number in range(SMALL.free + 1):
+    for number in range(SMALL.free_attempts + 1):
         assert guess(client, company, email=f"somebody{number}@example.com").status_code == 401
     assert guess(client, company, email="another@example.com").status_code == 429
     assert guess(client, company, OWNER, email="another@example.com").status_code == 401
     with transaction():
         stored = len(session().scalars(select(SignInThrottle.digest)).all())
     # A refused attempt leaves nothing, so a flood of made-up accounts does not fill the table.
-    assert stored == (1 + SMALL.free + 1) + 2
+    assert stored == (1 + SMALL.free_attempts + 1) + 2
 
 
 def test_an_ipv6_customer_is_one_client(client: FlaskClient, company: Company, wait: Wait) -> None:
-    for number in range(PAIR_LIMIT.free + 1):
+    for number in range(PAIR_LIMIT.free_attempts + 1):
         guess(client, company, f"2001:db8:1:2::{number}")
     assert guess(client, company, "2001:db8:1:2:ffff::1").status_code == 429
     assert guess(client, company, "2001:db8:1:3::1").status_code == 401
@@ -111,14 +111,14 @@ def test_an_ipv6_customer_is_one_client(client: FlaskClient, company: Company, w
 
 def test_signing_in_makes_the_pair_start_anew(client: FlaskClient, company: Company, wait: Wait) -> None:
     for _ in range(3):
-        for _ in range(PAIR_LIMIT.free):
+        for _ in range(PAIR_LIMIT.free_attempts):
             assert guess(client, company).status_code == 401
         assert sign_in(client, company, **come_from(ATTACKER)).status_code == 200
 
 
 @pytest.mark.usefixtures("small_limit")
 def test_an_account_of_ones_own_does_not_clear_ones_address(client: FlaskClient, company: Company, wait: Wait) -> None:
-    for number in range(SMALL.free):
+    for number in range(SMALL.free_attempts):
         assert guess(client, company, email=f"somebody{number}@example.com").status_code == 401
         if number % 4 == 0:
             assert sign_in(client, company, **come_from(ATTACKER)).status_code == 200
@@ -129,7 +129,7 @@ def test_an_account_of_ones_own_does_not_clear_ones_address(client: FlaskClient,
 def test_who_has_been_quiet_for_long_starts_anew(client: FlaskClient, company: Company, wait: Wait) -> None:
     guess_until_refused(client, company)
     wait(hours=24)
-    for _ in range(PAIR_LIMIT.free):
+    for _ in range(PAIR_LIMIT.free_attempts):
         assert guess(client, company).status_code == 401
 
 
@@ -147,8 +147,8 @@ def test_simultaneous_guesses_in_two_processes_are_all_counted(
 
     with ThreadPoolExecutor(16) as pool:
         statuses = list(pool.map(work, range(16)))
-    assert sorted(statuses) == [401] * (PAIR_LIMIT.free + 1) + [429] * (15 - PAIR_LIMIT.free)
-    assert len(comparisons) == PAIR_LIMIT.free + 1
+    assert sorted(statuses) == [401] * (PAIR_LIMIT.free_attempts + 1) + [429] * (15 - PAIR_LIMIT.free_attempts)
+    assert len(comparisons) == PAIR_LIMIT.free_attempts + 1
     another.extensions["database"].dispose()
 
 
@@ -167,7 +167,9 @@ def test_behind_a_trusted_proxy_the_client_is_who_the_proxy_says(production: Fla
     def forwarded(told: str) -> int:
         return guess_with(client, company, {"X-Forwarded-For": told})
 
-    assert [forwarded(ATTACKER) for _ in range(PAIR_LIMIT.free + 2)] == [401] * (PAIR_LIMIT.free + 1) + [429]
+    assert [forwarded(ATTACKER) for _ in range(PAIR_LIMIT.free_attempts + 2)] == [401] * (
+        PAIR_LIMIT.free_attempts + 1
+    ) + [429]
     # What a client writes itself stands before what the proxy adds.
     assert forwarded(f"{OWNER}, {ATTACKER}") == 429
     assert forwarded(OWNER) == 401
@@ -182,6 +184,8 @@ def test_without_a_trusted_proxy_nobody_chooses_an_address(
     client: FlaskClient, company: Company, caplog: pytest.LogCaptureFixture, wait: Wait
 ) -> None:
     guards._warn_of_proxy.cache_clear()
-    told = [guess_with(client, company, {"X-Forwarded-For": f"203.0.113.{n}"}) for n in range(PAIR_LIMIT.free + 2)]
+    told = [
+        guess_with(client, company, {"X-Forwarded-For": f"203.0.113.{n}"}) for n in range(PAIR_LIMIT.free_attempts + 2)
+    ]
     assert told[-1] == 429
     assert caplog.text.count("AGENT_FEEDBACK_TRUSTED_PROXIES") == 1

@@ -11,7 +11,7 @@ from flask import Flask
 from flask.testing import FlaskClient
 
 from app.accounts import guards
-from app.accounts.guards import RoleTooSmall
+from app.accounts.guards import InsufficientRole
 from app.accounts.rules import ROLES
 from app.accounts.sessions import Login
 from app.core.database import Database, session, transaction
@@ -115,10 +115,10 @@ def test_a_page_that_changes_something_asks_for_a_role(app: Flask, role: str, mo
     login = Login(uuid.uuid4(), uuid.uuid4(), "somebody@example.com", role, uuid.uuid4(), "Example")
     monkeypatch.setattr(guards, "current_login", lambda: login)
     if role == "member":
-        with pytest.raises(RoleTooSmall):
+        with pytest.raises(InsufficientRole):
             guards.require_role()
     else:
         guards.require_role()
     guards.require_role(lambda known: known == role)
-    with pytest.raises(RoleTooSmall):
+    with pytest.raises(InsufficientRole):
         guards.require_role(lambda known: known != role)

@@ -55,7 +55,7 @@ def test_what_somebody_typed_is_never_markup(client: FlaskClient, company: Compa
 
 
 def test_too_many_attempts_are_told_with_the_wait(client: FlaskClient, company: Company, wait: Wait) -> None:
-    for _ in range(PAIR_LIMIT.free + 1):
+    for _ in range(PAIR_LIMIT.free_attempts + 1):
         assert sign_in_by_form(client, company, password="wrong").status_code == 401
     answer = sign_in_by_form(client, company)
     assert (answer.status_code, answer.headers["Retry-After"]) == (429, "2")
