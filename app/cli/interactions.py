@@ -5,7 +5,7 @@ import uuid
 import click
 
 from app.cli.output import Row, command
-from app.dashboard.queries import interaction_record
+from app.dashboard.queries import get_interaction_record
 
 group = click.Group("interaction", help="Interactions of an environment.")
 
@@ -15,4 +15,4 @@ group = click.Group("interaction", help="Interactions of an environment.")
 @click.option("--environment", "environment_id", type=click.UUID, required=True)
 def show(interaction_id: uuid.UUID, environment_id: uuid.UUID) -> Row:
     """Show an interaction with its telemetry, review and report."""
-    return interaction_record(environment_id, interaction_id)
+    return get_interaction_record(environment_id, interaction_id)

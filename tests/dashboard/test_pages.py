@@ -103,8 +103,8 @@ def test_the_playground_is_a_development_copys_own(client: FlaskClient, producti
 def test_the_demo_copy_links_to_its_playground(
     app: Flask, client: FlaskClient, company: Company, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    keys = {"environmentId": str(company.environment_id), "productKey": company.product_key}
-    (tmp_path / "credentials.json").write_text(json.dumps(keys))
+    credentials = {"environmentId": str(company.environment_id)}
+    (tmp_path / "credentials.json").write_text(json.dumps(credentials))
     monkeypatch.setitem(app.extensions, "settings", replace(app.extensions["settings"], data_dir=tmp_path))
     assert client.get("/playground").status_code == 200
     assert 'href="/playground"' in client.get("/sign-in").text
