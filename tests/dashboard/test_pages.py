@@ -93,6 +93,36 @@ def test_a_database_that_is_away_is_told_on_a_page(client: FlaskClient, monkeypa
     assert (answer.status_code, answer.mimetype, answer.headers["Retry-After"]) == (503, "text/html", "1")
 
 
+BROWSER = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
+
+
+def test_a_browser_gets_a_page_with_a_link_home_for_an_unknown_address(client: FlaskClient) -> None:
+    answer = client.get("/nothing-here", headers={"Accept": BROWSER})
+    assert (answer.status_code, answer.mimetype) == (404, "text/html")
+    assert '<a href="/">To the start page</a>' in answer.text
+    assert "frame-ancestors 'none'" in answer.headers["Content-Security-Policy"]
+    assert "Accept" in answer.headers["Vary"]
+
+
+@pytest.mark.parametrize("accept", [None, "*/*", "application/json", "application/json, text/html;q=0.9", "nonsense"])
+def test_a_program_gets_json_for_an_unknown_address(client: FlaskClient, accept: str | None) -> None:
+    answer = client.get("/nothing-here", headers={"Accept": accept} if accept else {})
+    assert (answer.status_code, answer.mimetype, answer.json["code"]) == (404, "application/json", "not_found")
+
+
+@pytest.mark.parametrize(
+    "path", ["/api", "/api/nothing", "/api/v2/nothing", "/.well-known/nothing", "/sdk/nothing/at/all"]
+)
+def test_paths_of_the_api_answer_in_json_to_browsers_too(client: FlaskClient, path: str) -> None:
+    answer = client.get(path, headers={"Accept": BROWSER})
+    assert (answer.status_code, answer.mimetype) == (404, "application/json")
+
+
+def test_a_script_of_the_playground_gets_its_errors_as_json(client: FlaskClient) -> None:
+    answer = client.post("/playground/product", headers={"Accept": "application/json"})
+    assert (answer.status_code, answer.mimetype) == (404, "application/json")
+
+
 def test_the_playground_is_a_development_copys_own(client: FlaskClient, production: Flask) -> None:
     for one in (client, production.test_client()):
         answer = one.get("/playground")
