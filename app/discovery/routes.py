@@ -2,11 +2,10 @@
 
 from typing import Any
 
-from flask import Response, request
+from flask import Response
 
-from app.core.http.blueprint import Blueprint
+from app.core.http.blueprint import Blueprint, cacheable
 from app.core.settings import current_settings
-from app.core.wire.serialization import dumps
 from app.discovery import document, downloads
 from app.discovery.schemas import DeprecatedDiscoverySchema, DiscoverySchema, ManifestSchema
 
@@ -17,43 +16,33 @@ sdk = Blueprint("sdk", __name__, description="The SDKs and the protocol archive.
 
 
 @well_known.get("/agent-feedback-v1.json")
-@well_known.response(200, DiscoverySchema)
-def current() -> Response:
+@well_known.response(200, DiscoverySchema, cache_s=CACHE_S)
+def current() -> dict[str, Any]:
     """Describe the service: submission URLs, SDK downloads and guarantees."""
     settings = current_settings()
-    return _cacheable(document.current(settings.service_name, settings.feedback_url, downloads.paths()))
+    return document.current(settings.service_name, settings.feedback_url, downloads.paths())
 
 
 @well_known.get("/agent-feedback.json")
-@well_known.response(200, DeprecatedDiscoverySchema)
-def deprecated() -> Response:
+@well_known.response(200, DeprecatedDiscoverySchema, cache_s=CACHE_S)
+def deprecated() -> dict[str, Any]:
     """Point to the current document. Deprecated."""
     settings = current_settings()
-    return _cacheable(document.deprecated(settings.service_name, settings.feedback_url))
+    return document.deprecated(settings.service_name, settings.feedback_url)
 
 
 @sdk.get("/manifest.json")
-@sdk.response(200, ManifestSchema)
-def manifest() -> Response:
+@sdk.response(200, ManifestSchema, cache_s=CACHE_S)
+def manifest() -> dict[str, Any]:
     """List the downloads with their SHA-256 sums."""
-    return _cacheable({"files": downloads.manifest()})
+    return {"files": downloads.manifest()}
 
 
 @sdk.get("/<name>")
 @sdk.response(200, errors=(404,))
 def download(name: str) -> Response:
     """Download an SDK or the protocol archive."""
-    found = downloads.get_download(name)
-    response = Response(found.content, mimetype="application/octet-stream")
-    response.headers["Content-Disposition"] = f'attachment; filename="{found.name}"'
-    return _keep(response)
-
-
-def _cacheable(body: dict[str, Any]) -> Response:
-    return _keep(Response(dumps(body), mimetype="application/json"))
-
-
-def _keep(response: Response) -> Response:
-    response.headers["Cache-Control"] = f"public, max-age={CACHE_S}"
-    response.add_etag()
-    return response.make_conditional(request)  # type: ignore[return-value]
+    file = downloads.get_download(name)
+    response = Response(file.content, mimetype="application/octet-stream")
+    response.headers["Content-Disposition"] = f'attachment; filename="{file.name}"'
+    return cacheable(response, CACHE_S)

@@ -8,7 +8,7 @@ from sqlalchemy import ColumnElement, CursorResult, Delete, delete, select, text
 
 from app.accounts.service import COMMAND_LINE, record_audit_entry
 from app.core.database import Base, session
-from app.core.errors import NotFound
+from app.core.errors import Conflict, NotFound
 from app.core.pepper import current_pepper
 from app.core.purposes import Purpose
 from app.customers import service as customers
@@ -34,9 +34,15 @@ _OWN = tuple(Base.metadata.tables[model.__tablename__] for model in (Customer, C
 
 
 class UnknownCustomer(NotFound):
-    """Nobody is known by these references."""
+    """No customer has these references."""
 
-    sentence = "This product knows nobody by these references, or more than one; send the account with a user."
+    sentence = "There is no such customer: this product has nothing stored under these references."
+
+
+class SeveralCustomers(Conflict):
+    """Customers of several accounts have the same userRef."""
+
+    sentence = "Several customers have this userRef; name the account with it."
 
 
 def digest(product_id: uuid.UUID, account: str | None, user: str | None, anonymous: str | None) -> References:
@@ -106,10 +112,12 @@ def _lock(product_id: uuid.UUID, references: References) -> uuid.UUID:
 
 
 def _get(product_id: uuid.UUID, references: References) -> uuid.UUID:
-    found = customers.find(product_id, references)
-    if found is None:
+    customer_ids = customers.list_named(product_id, references)
+    if not customer_ids:
         raise UnknownCustomer
-    return found
+    if len(customer_ids) > 1:
+        raise SeveralCustomers
+    return customer_ids[0]
 
 
 def _outcomes_of(product_id: uuid.UUID, customer_id: uuid.UUID) -> tuple[ColumnElement[bool], ...]:
