@@ -18,7 +18,7 @@ from app.accounts.rules import (
 NOW = datetime(2026, 6, 1, 12, tzinfo=UTC)
 
 
-def test_owners_and_admins_change_things_and_members_only_look() -> None:
+def test_owners_and_admins_may_change_things_and_members_may_only_read() -> None:
     assert {role: may_change(role) for role in ROLES} == {"owner": True, "admin": True, "member": False}
     assert not may_change("anybody")
 
@@ -39,7 +39,7 @@ def test_the_first_attempts_are_free_and_every_further_one_waits_longer() -> Non
 
 
 @pytest.mark.parametrize("limit", [PAIR_LIMIT, ADDRESS_LIMIT])
-def test_no_wait_is_endless_and_none_outlives_its_counter(limit: Limit) -> None:
+def test_every_wait_is_bounded_and_shorter_than_its_counter_lives(limit: Limit) -> None:
     assert limit.wait(1_000_000_000) == timedelta(seconds=limit.max_wait_s) < limit.reset_after
 
 
@@ -62,5 +62,5 @@ def test_a_client_is_its_address_or_the_network_of_one_customer(address: str, pr
 @pytest.mark.parametrize(
     "text", ["", "nobody", "a@b", "a b@example.com", "a@example.com\n", "x" * 250 + "@example.com"]
 )
-def test_what_cannot_be_an_address_is_none(text: str) -> None:
+def test_a_text_without_the_form_of_an_address_is_rejected(text: str) -> None:
     assert not is_email(text)

@@ -54,7 +54,7 @@ class Page:
     def wait_for(self, selector: str, text: str) -> None:
         # The elements may be replaced between finding and reading them.
         waiting = WebDriverWait(self.driver, TIMEOUT_S, ignored_exceptions=[StaleElementReferenceException])
-        waiting.until(lambda _: any(text in shown for shown in self.texts(selector)))
+        waiting.until(lambda _: any(text in content for content in self.texts(selector)))
 
     def wait_for_focus(self, name: str) -> WebElement:
         """Wait until the element with this id has the focus, which `autofocus` sets after loading; return it."""

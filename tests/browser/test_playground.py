@@ -104,7 +104,7 @@ def test_a_key_is_never_shown_whole(page: Page, demo: Stack) -> None:
         assert key not in page.driver.page_source
 
 
-def test_a_refused_review_shows_what_is_wrong(page: Page) -> None:
+def test_a_rejected_review_shows_what_is_wrong(page: Page) -> None:
     page.press("Ask the product")
     page.wait_for("#product h4", "Answer 200")
     page.write("#note", "It sent Bearer private-token abc.")

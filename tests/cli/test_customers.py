@@ -6,7 +6,7 @@ import uuid
 import pytest
 from flask import Flask
 
-from tests.cli.test_commands import refuse
+from tests.cli.test_commands import run_failing
 from tests.conversations import Talk, item
 
 
@@ -23,14 +23,14 @@ def options(talk: Talk, *references: str) -> tuple[str, ...]:
 
 
 def test_a_customer_that_does_not_exist_is_said_to_be_unknown(app: Flask, talk: Talk, shared_user: str) -> None:
-    output = refuse(app, "customer", "export", *options(talk, "--user-ref", "somebody-else"))
+    output = run_failing(app, "customer", "export", *options(talk, "--user-ref", "somebody-else"))
     assert "There is no such customer" in output
     assert "Several" not in output
 
 
 def test_a_user_of_several_accounts_is_said_to_be_ambiguous(app: Flask, talk: Talk, shared_user: str) -> None:
     for command in (("export",), ("erase", "--yes")):
-        output = refuse(app, "customer", *command, *options(talk, "--user-ref", shared_user))
+        output = run_failing(app, "customer", *command, *options(talk, "--user-ref", shared_user))
         assert "Several customers have this userRef" in output
         assert "no such customer" not in output
 
@@ -44,4 +44,4 @@ def test_the_account_tells_the_customers_apart(app: Flask, talk: Talk, shared_us
 
 def test_a_product_without_customers_knows_none(app: Flask) -> None:
     arguments = ("--product", str(uuid.uuid4()), "--user-ref", "user-1")
-    assert "There is no such customer" in refuse(app, "customer", "export", *arguments)
+    assert "There is no such customer" in run_failing(app, "customer", "export", *arguments)
