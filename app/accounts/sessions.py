@@ -65,7 +65,7 @@ class WrongCredentials(Unauthorized):
     """The e-mail address or the password is wrong; deliberately the same error for either."""
 
     code = "wrong_credentials"
-    sentence = "Nobody signs in here with this e-mail address and this password."
+    sentence = "No user has this e-mail address and this password."
 
 
 @dataclass(frozen=True, slots=True)

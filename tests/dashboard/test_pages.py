@@ -19,6 +19,7 @@ from app.core.errors import DatabaseUnavailable
 from app.products import service as products
 from app.products.models import Product
 from app.products.rules import Mode
+from tests.conftest import ROOT
 from tests.factories import Company, found_company, sign_in
 
 
@@ -36,6 +37,11 @@ def test_the_home_page_lists_the_workspaces_products_and_environments(client: Fl
     assert "staging &lt;1&gt;" in page
     assert company.email in page
     assert "No environment yet" in page
+
+
+def test_only_the_decorator_opens_the_transaction_of_a_page() -> None:
+    modules = [path for path in (ROOT / "app/dashboard").glob("*.py") if "transaction()" in path.read_text()]
+    assert [path.name for path in modules] == ["pages.py"]
 
 
 def test_nothing_of_another_workspace_is_shown(client: FlaskClient, company: Company) -> None:
