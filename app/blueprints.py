@@ -6,7 +6,9 @@ from app.catalog.routes import blp as catalog
 from app.consent.routes import capabilities, decisions, states
 from app.context.routes import blp as context
 from app.core.http.mounts import Mount
-from app.dashboard.routes import entrance, pages, playground
+from app.dashboard.home import pages
+from app.dashboard.playground import playground
+from app.dashboard.sign_in import sign_in_pages
 from app.discovery.routes import sdk, well_known
 from app.enrichment.guards import REQUEST_HANDLE
 from app.enrichment.routes import answering, asking
@@ -41,7 +43,7 @@ API_MOUNTS = (
 )
 
 PAGE_MOUNTS = (
-    Mount(entrance, "/", OWN_ORIGIN),
+    Mount(sign_in_pages, "/", OWN_ORIGIN),
     Mount(pages, "/", DASHBOARD_SESSION),
     Mount(playground, "/playground", PUBLIC),
 )

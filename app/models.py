@@ -1,4 +1,4 @@
-"""Every table of the house, for whoever compares them with a database."""
+"""Import every table, so that `METADATA` is complete for migrations and tests."""
 
 from app.accounts import models as accounts
 from app.catalog import models as catalog
@@ -17,7 +17,7 @@ from app.reports import models as reports
 from app.summaries import models as summaries
 from app.telemetry import models as telemetry
 
-ROOMS = (
+MODEL_MODULES = (
     accounts,
     catalog,
     consent,

@@ -1,4 +1,4 @@
-"""How a company and an agent talk about a customer, in tests."""
+"""Requests of a company and of agents about a customer's context."""
 
 import uuid
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ STATEMENT = "agent_reports_user_statement"
 
 
 class Clock:
-    """A clock that only moves when it is told to."""
+    """A clock that moves only by `advance`."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.now = datetime.now(UTC)
@@ -30,7 +30,7 @@ class Clock:
 
 @dataclass(frozen=True)
 class Talk:
-    """One company's side of the conversation, and the agents' side, over HTTP."""
+    """The requests of one company and of its customers' agents."""
 
     client: FlaskClient
     company: Company
@@ -62,10 +62,10 @@ class Talk:
         return self.post("/customer-context", {"purpose": purpose, **references})
 
     def known(self, purpose: str = PERSONALIZATION, **references: str) -> dict[str, str]:
-        """Return what is known, value by key."""
-        found = self.retrieve(purpose, **references)
-        assert found.status_code == 200, found.data
-        return {item["key"]: item["value"] for item in found.json["items"]}
+        """Return the values of the retrieved items by their keys."""
+        answer = self.retrieve(purpose, **references)
+        assert answer.status_code == 200, answer.data
+        return {item["key"]: item["value"] for item in answer.json["items"]}
 
     def put_field(self, key: str, **details: Any) -> TestResponse:
         body = {"label": "Preferred pace", "type": "preference", "allowedValues": ["slow", "fast"], **details}

@@ -1,4 +1,4 @@
-"""What tests need to exist."""
+"""Companies, events and requests for tests."""
 
 import itertools
 import time
@@ -42,8 +42,8 @@ class Company:
 
 
 def found_company(mode: Mode = Mode.NEVER_ASK) -> Company:
-    """Found a company; needs a transaction around it."""
-    workspace = accounts.found_workspace(f"owner{next(_numbers)}@example.com", "Example company")
+    """Create a company, within a transaction."""
+    workspace = accounts.create_workspace(f"owner{next(_numbers)}@example.com", "Example company")
     product = products.create_product(workspace.id, "Example product")
     environment = products.create_environment(product.id, "production")
     products.set_environment(environment.id, mode=mode)
@@ -80,8 +80,8 @@ def send_events(client: FlaskClient, company: Company, *events: dict[str, Any]) 
 
 def sign_in(client: FlaskClient, company: Company, **details: Any) -> TestResponse:
     """Sign the company's owner in; `details` may change a part of what is sent."""
-    given = {"email": company.email, "password": company.password}
-    return client.post("/api/session", json={**given, **details.pop("json", {})}, **details)
+    credentials = {"email": company.email, "password": company.password}
+    return client.post("/api/session", json={**credentials, **details.pop("json", {})}, **details)
 
 
 def send_review(client: FlaskClient, token: str, outcome: str = "success", note: str = NOTE) -> TestResponse:
@@ -92,7 +92,7 @@ SOURCE = {"kind": "cdn_log", "provider": "example-cdn", "sourceId": "source_0001
 
 
 def observation(event_id: str | None = None, **details: Any) -> dict[str, Any]:
-    """Return an evidence event: the fetch of an agent, unless the details say otherwise."""
+    """Return an evidence event: the fetch of an agent, by default."""
     return {
         "eventId": event_id or f"event_{uuid.uuid4().hex}",
         "observedAt": datetime.now(UTC).isoformat(),

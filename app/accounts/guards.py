@@ -1,4 +1,4 @@
-"""Who may come in by signing in: a cookie that a browser keeps, for pages and what they ask for."""
+"""Authenticate requests by the session cookie, for pages and for their API."""
 
 import logging
 import re
@@ -33,39 +33,39 @@ class NotSignedIn(Unauthorized):
 
 
 class ForeignOrigin(Forbidden):
-    """A page of another site has sent this."""
+    """A page of another site sent the request."""
 
     code = "foreign_origin"
     sentence = "This was sent by a page of another site."
 
 
-class RoleTooSmall(Forbidden):
-    """Whoever is signed in may not do this."""
+class InsufficientRole(Forbidden):
+    """The role of the signed-in user does not allow this."""
 
     code = "role_too_small"
     sentence = "Your role may look at this, but not change it."
 
 
 def current_login() -> Login:
-    """Return who was admitted."""
+    """Return the login of the current request."""
     login: Login = g.login
     return login
 
 
 def current_session_token() -> str:
-    """Return the token by which they were admitted."""
+    """Return the session token of the current request."""
     token: str = g.session_token
     return token
 
 
-def require_role(is_enough: Callable[[str], bool] = may_change) -> None:
-    """Raise unless the role of who is signed in is enough; without an argument, enough to change things."""
-    if not is_enough(current_login().role):
-        raise RoleTooSmall
+def require_role(is_sufficient: Callable[[str], bool] = may_change) -> None:
+    """Raise `InsufficientRole` unless the role passes a test; by default, unless it may change things."""
+    if not is_sufficient(current_login().role):
+        raise InsufficientRole
 
 
 def cookie_prefix(settings: Settings) -> str:
-    """Return what keeps a cookie to this one host; browsers take it over https only, which development has not."""
+    """Return the prefix that binds a cookie to one host; empty in development, since it requires HTTPS."""
     return "" if settings.is_development else "__Host-"
 
 
@@ -81,7 +81,7 @@ def presented_token() -> str | None:
 
 
 def client_address() -> str:
-    """Return where the request comes from, as far as the proxies in front are trusted to say."""
+    """Return the client's address, taken from X-Forwarded-For only as far as proxies are trusted."""
     if "X-Forwarded-For" in request.headers and not current_settings().trusted_proxies:
         _warn_of_proxy()
     return request.remote_addr or ""
@@ -89,17 +89,17 @@ def client_address() -> str:
 
 @cache
 def _warn_of_proxy() -> None:
-    """Say, once in each process, that all clients may be throttled as one."""
+    """Log, once in each process, that all clients may be throttled as one."""
     logger.warning("X-Forwarded-For comes in and is not trusted: AGENT_FEEDBACK_TRUSTED_PROXIES is 0")
 
 
-def give_session(token: str) -> None:
-    """Hand a session's token to the browser once the session is committed."""
+def set_session_cookie(token: str) -> None:
+    """Set the session cookie once the session is committed."""
     after_commit(lambda: _amend_response(partial(_set_cookie, token)))
 
 
-def take_session_back() -> None:
-    """Let the browser forget its session once its end is committed."""
+def delete_session_cookie() -> None:
+    """Delete the session cookie once the end of the session is committed."""
     after_commit(lambda: _amend_response(_delete_cookie))
 
 
@@ -109,7 +109,7 @@ def _amend_response(amend: Callable[[Response], Response]) -> None:
 
 def _set_cookie(token: str, response: Response) -> Response:
     settings = current_settings()
-    # Lax: a link from elsewhere opens the dashboard signed in, a form or script from elsewhere sends no cookie.
+    # Lax: a link on another site opens the dashboard signed in; a form or script of another site sends no cookie.
     response.set_cookie(
         cookie_name(settings),
         token,
@@ -130,26 +130,26 @@ def _delete_cookie(response: Response) -> Response:
     return response
 
 
-def refuse_foreign_origin() -> None:
-    """Raise if a page of another site sent a request that changes something.
+def check_origin() -> None:
+    """Raise `ForeignOrigin` if a page of another site sent a request that changes something.
 
-    The cookie is not sent along from there (SameSite=Lax), but signing in needs no cookie: a foreign page could sign
-    its visitor in to an account of its own, and bodies are read as JSON whatever type they announce. A browser names
-    the sender's origin with every such request; a script without one has nobody's cookies but its own.
+    The session cookie is not sent from there (SameSite=Lax), but signing in needs no cookie: a foreign page could sign
+    its visitor in to an account of its own, and bodies are read as JSON whatever type they announce. A browser sends
+    an Origin with every such request; a client without one is not a browser and sends only its own cookies.
     """
     origin = request.headers.get("Origin")
     if request.method in SAFE_METHODS or origin is None:
         return
     settings = current_settings()
-    # TLS may end at a proxy, so the scheme of our own host is the one that the settings say.
+    # TLS may end at a proxy, so the scheme of our own host comes from the settings.
     own_host = f"{urlsplit(settings.app_url).scheme}://{request.host}"
-    sender = _origin(origin)
-    if sender is None or sender not in map(_origin, (settings.app_url, settings.feedback_url, own_host)):
+    sender_origin = _origin(origin)
+    if sender_origin is None or sender_origin not in map(_origin, (settings.app_url, settings.feedback_url, own_host)):
         raise ForeignOrigin
 
 
 def _origin(url: str) -> tuple[str, str | None, int | None] | None:
-    """Return scheme, host and port; None for what is no URL, such as the `null` of a sandbox."""
+    """Return scheme, host and port of a URL; None if it is none, such as the `null` of a sandboxed page."""
     try:
         parts = urlsplit(url)
         port = parts.port or {"http": 80, "https": 443}.get(parts.scheme)
@@ -163,7 +163,7 @@ def _authenticate_session() -> None:
     login = sessions.find_login(token) if token else None
     if login is None:
         raise NotSignedIn
-    refuse_foreign_origin()
+    check_origin()
     g.login, g.session_token = login, token
 
 
@@ -173,5 +173,5 @@ DASHBOARD_SESSION = Guard(
     "The session of a dashboard user, from POST /api/session.",
     cookie=cookie_name,
 )
-OWN_ORIGIN = Guard("ownOrigin", refuse_foreign_origin)
-"""Open to all but the pages of other sites."""
+OWN_ORIGIN = Guard("ownOrigin", check_origin)
+"""Public, except to pages of other sites."""

@@ -1,4 +1,4 @@
-"""Workspaces, the people in them, their sessions, and what they changed."""
+"""Tables of workspaces, users, memberships, sessions, sign-in counters and the audit log."""
 
 import uuid
 from datetime import datetime
@@ -23,7 +23,7 @@ from app.core.database import Base
 
 
 class Workspace(Base):
-    """One company: everything else belongs to a workspace."""
+    """A company, to which everything else belongs."""
 
     __tablename__ = "workspaces"
 
@@ -33,7 +33,7 @@ class Workspace(Base):
 
 
 class User(Base):
-    """Somebody who signs in to the dashboard; may belong to several workspaces."""
+    """A person who signs in to the dashboard and may belong to several workspaces."""
 
     __tablename__ = "users"
 
@@ -45,7 +45,7 @@ class User(Base):
 
 
 class Membership(Base):
-    """What a user may do in a workspace."""
+    """The role of a user in a workspace."""
 
     __tablename__ = "memberships"
     __table_args__ = (CheckConstraint(f"role IN {ROLES}", name="role"),)
@@ -57,11 +57,11 @@ class Membership(Base):
 
 
 class LoginSession(Base):
-    """Somebody who is signed in, recognisable by the digest of what the browser presents."""
+    """A login session, found by the digest of the token in the browser's cookie."""
 
     __tablename__ = "login_sessions"
     __table_args__ = (
-        # Who leaves a workspace is signed out of it.
+        # Ending a membership ends its sessions.
         ForeignKeyConstraint(
             ["workspace_id", "user_id"], ["memberships.workspace_id", "memberships.user_id"], ondelete="CASCADE"
         ),
@@ -74,23 +74,23 @@ class LoginSession(Base):
     created_at: Mapped[datetime] = mapped_column(DateTime(timezone=True))
     last_seen_at: Mapped[datetime] = mapped_column(DateTime(timezone=True))
     expires_at: Mapped[datetime] = mapped_column(DateTime(timezone=True), index=True)
-    """The earlier of both limits, as `rules.session_ends_at` says."""
+    """As `rules.session_expiry` computes it."""
 
 
 class SignInThrottle(Base):
-    """How often somebody has tried to sign in; a keyed digest says who, and nothing else does."""
+    """A counter of attempts to sign in, identified by a keyed digest only."""
 
     __tablename__ = "sign_in_throttles"
 
     digest: Mapped[bytes] = mapped_column(LargeBinary, primary_key=True)
     failures: Mapped[int] = mapped_column(Integer)
     free_at: Mapped[datetime | None] = mapped_column(DateTime(timezone=True))
-    """No attempt is looked at before; only where somebody has to wait, for the clocks of two processes may differ."""
+    """Until when attempts are refused; None without a wait, since the clocks of two processes may differ."""
     expires_at: Mapped[datetime] = mapped_column(DateTime(timezone=True), index=True)
 
 
 class AuditEntry(Base):
-    """One change: who did what to which thing. Never holds a secret or a customer's reference."""
+    """One change: the actor, what was done, and to what. Never holds a secret or a customer's reference."""
 
     __tablename__ = "audit_entries"
 

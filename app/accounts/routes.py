@@ -1,4 +1,4 @@
-"""Signing in over HTTP, for scripts; people have a page."""
+"""Signing in over HTTP; app/dashboard has the page for people."""
 
 from typing import Any
 
@@ -7,9 +7,9 @@ from app.accounts.guards import (
     client_address,
     current_login,
     current_session_token,
-    give_session,
+    delete_session_cookie,
     presented_token,
-    take_session_back,
+    set_session_cookie,
 )
 from app.accounts.schemas import Credentials, CredentialsSchema, LoginSchema
 from app.accounts.sessions import Login
@@ -22,24 +22,24 @@ login = Blueprint("login", __name__, title="Dashboard session", description="Who
 @sign_in.post("/session", operation_id="signIn")
 @sign_in.arguments(CredentialsSchema, may_name_account=True)
 @sign_in.response(200, LoginSchema, errors=(401, 403, 429))
-def open_session(given: Credentials) -> dict[str, Any]:
-    """Sign in; the session's cookie comes with the answer.
+def open_session(credentials: Credentials) -> dict[str, Any]:
+    """Sign in; the response sets the session's cookie.
 
-    A session that the request presents ends. Who has several workspaces signs in to the one that they joined first.
+    A session that the request presents ends. A user with several workspaces signs in to the one joined first.
     """
-    opened = sessions.sign_in(given.email, given.password, client_address(), presented_token())
-    give_session(opened.token)
-    return _shown(opened.login)
+    new_session = sessions.sign_in(credentials.email, credentials.password, client_address(), presented_token())
+    set_session_cookie(new_session.token)
+    return _login_body(new_session.login)
 
 
 @login.get("/session", operation_id="getSession")
 @login.response(200, LoginSchema)
-def tell_session() -> dict[str, Any]:
-    """Tell who is signed in, and where.
+def get_session() -> dict[str, Any]:
+    """Return the signed-in user and the workspace.
 
     The workspace is the one that the session was opened in.
     """
-    return _shown(current_login())
+    return _login_body(current_login())
 
 
 @login.delete("/session", operation_id="signOut")
@@ -50,11 +50,11 @@ def close_session() -> None:
     The session ends at once, and the answer takes its cookie back.
     """
     sessions.revoke_session(current_session_token())
-    take_session_back()
+    delete_session_cookie()
 
 
-def _shown(known: Login) -> dict[str, Any]:
+def _login_body(login: Login) -> dict[str, Any]:
     return {
-        "user": {"id": known.user_id, "email": known.email, "role": known.role},
-        "workspace": {"id": known.workspace_id, "name": known.workspace_name},
+        "user": {"id": login.user_id, "email": login.email, "role": login.role},
+        "workspace": {"id": login.workspace_id, "name": login.workspace_name},
     }

@@ -1,4 +1,4 @@
-"""What an account may look like, how long its sessions last, and how often one may try to sign in."""
+"""Rules of accounts: valid addresses, roles, how long sessions last, and the limits on attempts to sign in."""
 
 import ipaddress
 import re
@@ -19,48 +19,48 @@ _EMAIL = re.compile(r"[^\s@]{1,64}@[^\s@.]+(\.[^\s@.]+)+\Z")
 
 
 def is_email(text: str) -> bool:
-    """Tell whether a text can be an e-mail address; only a message could prove more."""
+    """Tell whether a text has the form of an e-mail address."""
     return len(text) <= MAX_EMAIL_LENGTH and _EMAIL.match(text) is not None
 
 
 def may_change(role: str) -> bool:
-    """Tell whether a role may change what belongs to the workspace; a member only reads."""
+    """Tell whether a role may change things in the workspace; a member may only read."""
     return role in (OWNER, ADMIN)
 
 
-def session_ends_at(created_at: datetime, last_seen_at: datetime) -> datetime:
-    """Return when a session ends if nothing more is heard of it."""
+def session_expiry(created_at: datetime, last_seen_at: datetime) -> datetime:
+    """Return when a session ends if it is not used again."""
     return min(last_seen_at + IDLE_LIMIT, created_at + SESSION_LIMIT)
 
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """How many attempts are free, and when a quiet counter starts anew."""
+    """How many attempts are free of a wait, after how long without one a counter is reset, and the longest wait."""
 
-    free: int
-    forgotten_after: timedelta
-    longest_wait_s: int
+    free_attempts: int
+    reset_after: timedelta
+    max_wait_s: int
 
     def wait(self, failures: int) -> timedelta:
         """Return the pause after this many failures: none at first, then 2, 4, 8 … seconds."""
-        over = max(0, failures - self.free)
-        # No number of failures may make a number that no clock can add.
-        return timedelta(seconds=min(2 ** min(over, 30), self.longest_wait_s) if over else 0)
+        excess = max(0, failures - self.free_attempts)
+        # The exponent is bounded, since a timedelta overflows.
+        return timedelta(seconds=min(2 ** min(excess, 30), self.max_wait_s) if excess else 0)
 
 
-PAIR_LIMIT = Limit(5, timedelta(hours=24), longest_wait_s=15 * 60)
-"""Of one account from one address. There is none of an account from everywhere, which would let anybody lock it."""
+PAIR_LIMIT = Limit(5, timedelta(hours=24), max_wait_s=15 * 60)
+"""For one account from one address. A limit for an account from everywhere would let anybody lock it."""
 
-ADDRESS_LIMIT = Limit(50, timedelta(hours=1), longest_wait_s=8)
-"""Of one address whatever the account; who shares it with a guesser waits for seconds and is not locked out."""
+ADDRESS_LIMIT = Limit(50, timedelta(hours=1), max_wait_s=8)
+"""For one address and all accounts; its waits are short, since other users may share the address."""
 
 
 def address_prefix(address: str) -> str:
-    """Return what stands for a client: its IPv4 address, or the network that a provider gives one IPv6 customer."""
+    """Return what identifies a client: its IPv4 address, or the /64 network of its IPv6 address."""
     try:
-        read = ipaddress.ip_address(address)
+        ip = ipaddress.ip_address(address)
     except ValueError:
         return "unknown"
-    if isinstance(read, ipaddress.IPv6Address):
-        return str(read.ipv4_mapped or ipaddress.ip_network((read.packed, 64), strict=False))
-    return str(read)
+    if isinstance(ip, ipaddress.IPv6Address):
+        return str(ip.ipv4_mapped or ipaddress.ip_network((ip.packed, 64), strict=False))
+    return str(ip)

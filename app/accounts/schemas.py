@@ -1,4 +1,4 @@
-"""The wire shapes of signing in."""
+"""Schemas of signing in."""
 
 from marshmallow import fields
 
@@ -6,28 +6,28 @@ from app.accounts.rules import MAX_EMAIL_LENGTH, ROLES
 from app.core.wire.fields import Choice, Text
 from app.core.wire.schemas import Nested, Payload, Schema
 
-LONGEST_PASSWORD = 200
+MAX_PASSWORD_LENGTH = 200
 
 
 class Credentials(Payload, frozen=True):
-    """What somebody signs in with."""
+    """An e-mail address and a password."""
 
     email: str
     password: str
 
 
 class CredentialsSchema(Schema):
-    """What somebody signs in with."""
+    """An e-mail address and a password."""
 
     loads_into = Credentials
 
-    # Whether it is an address does not matter here: nobody has one that is not.
+    # Its form is not checked: no user has an address that is none, so signing in fails anyway.
     email = Text(max_length=MAX_EMAIL_LENGTH, required=True)
-    password = Text(max_length=LONGEST_PASSWORD, required=True, metadata={"format": "password"})
+    password = Text(max_length=MAX_PASSWORD_LENGTH, required=True, metadata={"format": "password"})
 
 
 class LoginUserSchema(Schema):
-    """Who is signed in."""
+    """The signed-in user."""
 
     id = fields.UUID(required=True)
     email = fields.String(required=True)
@@ -35,14 +35,14 @@ class LoginUserSchema(Schema):
 
 
 class LoginWorkspaceSchema(Schema):
-    """Where they are signed in."""
+    """The workspace of the session."""
 
     id = fields.UUID(required=True)
     name = fields.String(required=True)
 
 
 class LoginSchema(Schema):
-    """Who is signed in, and where."""
+    """The signed-in user and the workspace."""
 
     user = Nested(LoginUserSchema, required=True)
     workspace = Nested(LoginWorkspaceSchema, required=True)

@@ -1,4 +1,4 @@
-"""Founding workspaces and keeping the audit log."""
+"""Create and list workspaces, add users, and write the audit log."""
 
 import uuid
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ MAX_LISTED = 1000
 
 
 class EmailTaken(Conflict):
-    """Somebody signs in with this address already."""
+    """Another user has this e-mail address."""
 
     code = "email_taken"
     sentence = "There is a user with this e-mail address already."
@@ -28,7 +28,7 @@ class EmailTaken(Conflict):
 
 @dataclass(frozen=True, slots=True)
 class NewUser:
-    """Somebody who was just added; the password is shown only here."""
+    """A user who was just created, with the only copy of the password."""
 
     id: uuid.UUID
     email: str
@@ -37,8 +37,8 @@ class NewUser:
 
 
 @dataclass(frozen=True, slots=True)
-class FoundedWorkspace:
-    """A new workspace and its first owner; the password is shown only here."""
+class NewWorkspace:
+    """A workspace that was just created and its owner, with the only copy of the password."""
 
     id: uuid.UUID
     name: str
@@ -46,8 +46,8 @@ class FoundedWorkspace:
     password: str
 
 
-def found_workspace(email: str, name: str, actor: str = COMMAND_LINE) -> FoundedWorkspace:
-    """Create a workspace with its owner, who gets a random password."""
+def create_workspace(email: str, name: str, actor: str = COMMAND_LINE) -> NewWorkspace:
+    """Create a workspace and its owner with a random password."""
     name = normalize(name)
     if not 1 <= len(name) <= MAX_NAME_LENGTH:
         raise Unprocessable(f"A name has 1 to {MAX_NAME_LENGTH} characters.")
@@ -57,18 +57,18 @@ def found_workspace(email: str, name: str, actor: str = COMMAND_LINE) -> Founded
     owner = add_user(workspace.id, email, OWNER)
     record_audit_entry(workspace.id, actor, "workspace.created", str(workspace.id))
     session().flush()
-    return FoundedWorkspace(workspace.id, name, owner.email, owner.password)
+    return NewWorkspace(workspace.id, name, owner.email, owner.password)
 
 
 def add_user(workspace_id: uuid.UUID, email: str, role: str) -> NewUser:
-    """Add somebody who has not signed in anywhere yet; the caller writes it into the audit log."""
+    """Create a user and the membership in a workspace; the caller writes the audit entry."""
     email = canonical_email(email)
     if not is_email(email):
         raise Unprocessable("This is not an e-mail address.")
     if session().scalar(select(User.id).where(User.email == email)):
         raise EmailTaken
-    now, password = clock.now(), passwords.make()
-    user = User(id=uuid.uuid4(), email=email, password_hash=passwords.keep(password), created_at=now)
+    now, password = clock.now(), passwords.generate()
+    user = User(id=uuid.uuid4(), email=email, password_hash=passwords.compute_hash(password), created_at=now)
     session().add(user)
     session().flush()
     session().add(Membership(workspace_id=workspace_id, user_id=user.id, role=role, created_at=now))
@@ -86,7 +86,7 @@ def list_workspaces() -> list[Workspace]:
 
 
 def record_audit_entry(workspace_id: uuid.UUID, actor: str, action: str, subject: str, **details: Any) -> None:
-    """Write a change into the workspace's audit log."""
+    """Add an entry to the workspace's audit log."""
     session().add(
         AuditEntry(
             workspace_id=workspace_id, at=clock.now(), actor=actor, action=action, subject=subject, details=details

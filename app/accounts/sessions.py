@@ -1,6 +1,6 @@
-"""Login sessions: opened, found and revoked here, in the database, so that every process hears of it at once.
+"""Open, find and revoke login sessions, which are rows of the database, so that a change holds in every process.
 
-Written with what Flask brings: flask-login keeps a user id in a signed cookie, which nobody could revoke.
+flask-login is not used: it keeps a user id in a signed cookie, which cannot be revoked.
 """
 
 import hashlib
@@ -15,9 +15,9 @@ from sqlalchemy import delete, select
 
 from app.accounts import passwords
 from app.accounts.models import LoginSession, Membership, User, Workspace
-from app.accounts.rules import LAST_SEEN_PRECISION, session_ends_at
+from app.accounts.rules import LAST_SEEN_PRECISION, session_expiry
 from app.accounts.service import canonical_email, record_audit_entry
-from app.accounts.throttle import count_attempt, forgive_attempt
+from app.accounts.throttle import clear_attempt, count_attempt
 from app.core import clock
 from app.core.database import PreparedStatement, after_commit, session
 from app.core.errors import Unauthorized
@@ -26,7 +26,7 @@ TOKEN_BYTES = 32
 
 
 class LoginRow(NamedTuple):
-    """A session as it is stored, and whose it is."""
+    """A stored session with its user, role and workspace."""
 
     created_at: datetime
     last_seen_at: datetime
@@ -62,15 +62,15 @@ UPDATE_LAST_SEEN = PreparedStatement(
 
 
 class WrongCredentials(Unauthorized):
-    """Nobody signs in with this; deliberately the same for every reason."""
+    """The e-mail address or the password is wrong; deliberately the same error for either."""
 
     code = "wrong_credentials"
-    sentence = "Nobody signs in here with this e-mail address and this password."
+    sentence = "No user has this e-mail address and this password."
 
 
 @dataclass(frozen=True, slots=True)
 class Login:
-    """Who is signed in, where, and what they may do there."""
+    """The signed-in user, the workspace, and the role in it."""
 
     session_id: uuid.UUID
     user_id: uuid.UUID
@@ -86,33 +86,33 @@ class Login:
 
 
 @dataclass(frozen=True, slots=True)
-class Opened:
-    """A new session; its token is known only here."""
+class NewSession:
+    """A session that was just opened, with the only copy of its token."""
 
     token: str = field(repr=False)
     login: Login
 
 
-def sign_in(email: str, password: str, address: str, presented: str | None = None) -> Opened:
+def sign_in(email: str, password: str, address: str, previous_token: str | None = None) -> NewSession:
     """Open a session, or raise `WrongCredentials` or `TooManyAttempts`.
 
-    The token is always a fresh one, and the session that the browser presented ends: who had planted it gains nothing.
+    The token is always new, and the session of `previous_token` ends, which prevents session fixation.
     """
     email = canonical_email(email)
     count_attempt(email, address)
     user = session().scalar(select(User).where(User.email == email))
-    is_right = passwords.is_right(user.password_hash if user else None, password)
-    joined = _first_membership(user) if user and is_right else None
-    if user is None or joined is None:
+    is_correct = passwords.is_correct(user.password_hash if user else None, password)
+    membership = _first_membership(user) if user and is_correct else None
+    if user is None or membership is None:
         raise WrongCredentials
-    after_commit(partial(forgive_attempt, email, address))
-    if presented:
-        revoke_session(presented)
-    return _open(user, *joined)
+    after_commit(partial(clear_attempt, email, address))
+    if previous_token:
+        revoke_session(previous_token)
+    return _create_session(user, *membership)
 
 
 def find_login(token: str) -> Login | None:
-    """Return who presents this token, and note to the minute that they were here."""
+    """Return the login of a valid session token, and record its use to the minute."""
     now = clock.now()
     row = FIND_LOGIN.first(digest=_digest(token), now=now)
     if row is None:
@@ -121,7 +121,7 @@ def find_login(token: str) -> Login | None:
         UPDATE_LAST_SEEN.first(
             session_id=row.session_id,
             now=now,
-            expires_at=session_ends_at(row.created_at, now),
+            expires_at=session_expiry(row.created_at, now),
             last_seen_before=now - LAST_SEEN_PRECISION,
         )
     return Login(row.session_id, row.user_id, row.email, row.role, row.workspace_id, row.workspace_name)
@@ -129,49 +129,49 @@ def find_login(token: str) -> Login | None:
 
 def revoke_session(token: str) -> None:
     """End the session of a token, if there is one."""
-    ended = delete(LoginSession).where(LoginSession.digest == _digest(token))
-    for row in session().execute(ended.returning(LoginSession.id, LoginSession.user_id, LoginSession.workspace_id)):
+    statement = delete(LoginSession).where(LoginSession.digest == _digest(token))
+    for row in session().execute(statement.returning(LoginSession.id, LoginSession.user_id, LoginSession.workspace_id)):
         record_audit_entry(row.workspace_id, f"user {row.user_id}", "session.revoked", str(row.id))
 
 
 def revoke_sessions_of(user_id: uuid.UUID) -> int:
-    """End all sessions of a user; returns how many there were."""
-    ended = delete(LoginSession).where(LoginSession.user_id == user_id).returning(LoginSession.id)
-    return len(session().scalars(ended).all())
+    """End all sessions of a user, and return how many there were."""
+    statement = delete(LoginSession).where(LoginSession.user_id == user_id).returning(LoginSession.id)
+    return len(session().scalars(statement).all())
 
 
 def _first_membership(user: User) -> tuple[Membership, Workspace] | None:
-    """Return the workspace that a user joined first: who has several signs in to that one.
+    """Return the membership and the workspace that a user joined first, or None.
 
-    The user stays as they are until the session is open. One whose password was changed while it was being compared
-    is none of ours any more: their sessions have been revoked, and this one would be left.
+    Lock the user until the session is committed. None also if the password was changed while it was being compared:
+    the change has revoked all sessions, and would not see this one.
     """
-    kept = select(User.password_hash).where(User.id == user.id).with_for_update(read=True)
-    if session().scalar(kept) != user.password_hash:
+    password_hash = select(User.password_hash).where(User.id == user.id).with_for_update(read=True)
+    if session().scalar(password_hash) != user.password_hash:
         return None
-    joined = select(Membership, Workspace).join(Workspace).where(Membership.user_id == user.id)
-    found = session().execute(joined.order_by(Membership.created_at, Workspace.id).limit(1)).first()
-    return (found[0], found[1]) if found else None
+    memberships = select(Membership, Workspace).join(Workspace).where(Membership.user_id == user.id)
+    row = session().execute(memberships.order_by(Membership.created_at, Workspace.id).limit(1)).first()
+    return (row[0], row[1]) if row else None
 
 
-def _open(user: User, membership: Membership, workspace: Workspace) -> Opened:
+def _create_session(user: User, membership: Membership, workspace: Workspace) -> NewSession:
     now, token = clock.now(), secrets.token_urlsafe(TOKEN_BYTES)
-    opened = LoginSession(
+    login_session = LoginSession(
         id=uuid.uuid4(),
         digest=_digest(token),
         user_id=user.id,
         workspace_id=workspace.id,
         created_at=now,
         last_seen_at=now,
-        expires_at=session_ends_at(now, now),
+        expires_at=session_expiry(now, now),
     )
-    session().add(opened)
-    login = Login(opened.id, user.id, user.email, membership.role, workspace.id, workspace.name)
-    record_audit_entry(workspace.id, login.actor, "session.created", str(opened.id))
+    session().add(login_session)
+    login = Login(login_session.id, user.id, user.email, membership.role, workspace.id, workspace.name)
+    record_audit_entry(workspace.id, login.actor, "session.created", str(login_session.id))
     session().flush()
-    return Opened(token, login)
+    return NewSession(token, login)
 
 
 def _digest(token: str) -> bytes:
-    """Return what is stored of a token; it is random enough to need no key."""
+    """Return the stored digest of a token; 256 random bits need no key."""
     return hashlib.sha256(token.encode()).digest()

@@ -1,8 +1,8 @@
-"""Slowing down who guesses at passwords, without locking anybody else out.
+"""Throttle guessing at passwords without locking other users out.
 
 Attempts are counted for each pair of account and client address, and for each address. An account has no counter of
-its own: whoever could fill it from elsewhere could lock its owner out. An unknown e-mail address counts like a known
-one. The counters live in the database, so that they hold for all processes and need no broker.
+its own, with which anybody could lock its owner out. An unknown e-mail address counts like a known one. The counters
+are rows of the database, so that they hold for all processes and need no broker.
 """
 
 import hmac
@@ -22,7 +22,7 @@ from app.core.purposes import Purpose
 
 
 class TooManyAttempts(TooManyRequests):
-    """This client has guessed too often; says nothing of whether there is such an account."""
+    """This client has tried too often; the error does not tell whether the account exists."""
 
     code = "too_many_attempts"
     sentence = "There were too many attempts to sign in; please wait for as long as Retry-After says."
@@ -31,12 +31,12 @@ class TooManyAttempts(TooManyRequests):
 def count_attempt(email: str, address: str) -> None:
     """Count an attempt before its password is looked at, or raise `TooManyAttempts`.
 
-    It counts as failed until it is forgiven, in a transaction of its own: simultaneous guesses see each other, and the
-    refusal that follows takes nothing back.
+    It counts as failed until `clear_attempt`, in a transaction of its own: simultaneous attempts see each other, and
+    the rollback of a failed sign-in does not remove it.
     """
     now, limits = clock.now(), _limits(email, address)
     with transaction():
-        counters = _locked(limits, now)
+        counters = _lock_counters(limits, now)
         waits_s = [(counter.free_at - now).total_seconds() for counter in counters if counter.free_at]
         if max(waits_s, default=0) > 0:
             raise TooManyAttempts(math.ceil(max(waits_s)))
@@ -45,28 +45,28 @@ def count_attempt(email: str, address: str) -> None:
             counter.failures = 1 if counter.expires_at <= now else counter.failures + 1
             wait = limit.wait(counter.failures)
             counter.free_at = now + wait if wait else None
-            counter.expires_at = now + limit.forgotten_after
+            counter.expires_at = now + limit.reset_after
 
 
-def forgive_attempt(email: str, address: str) -> None:
-    """Take an attempt back that was right: the pair starts anew.
+def clear_attempt(email: str, address: str) -> None:
+    """Reset the counter of the pair after a successful attempt, and take the attempt off the counter of the address.
 
-    The address loses only this attempt, or a guesser could clear it with an account of his own.
+    The latter is not reset, or anybody with an account could clear it.
     """
     now, limits = clock.now(), _limits(email, address)
     with transaction():
-        for counter in _locked(limits, now):
+        for counter in _lock_counters(limits, now):
             is_pair = limits[counter.digest] is PAIR_LIMIT
             counter.failures = 0 if is_pair else max(0, counter.failures - 1)
             counter.free_at = None
 
 
-def _locked(limits: dict[bytes, Limit], now: datetime) -> list[SignInThrottle]:
-    """Return the counters, made where they are missing, for this transaction alone; always in the same order."""
-    new = [{"digest": digest, "failures": 0, "expires_at": now} for digest in sorted(limits)]
-    session().execute(insert(SignInThrottle).values(new).on_conflict_do_nothing())
-    wanted = select(SignInThrottle).where(SignInThrottle.digest.in_(limits)).order_by(SignInThrottle.digest)
-    return list(session().scalars(wanted.with_for_update()))
+def _lock_counters(limits: dict[bytes, Limit], now: datetime) -> list[SignInThrottle]:
+    """Return the counters, created if missing, locked and ordered by digest so that no two requests deadlock."""
+    rows = [{"digest": digest, "failures": 0, "expires_at": now} for digest in sorted(limits)]
+    session().execute(insert(SignInThrottle).values(rows).on_conflict_do_nothing())
+    counters = select(SignInThrottle).where(SignInThrottle.digest.in_(limits)).order_by(SignInThrottle.digest)
+    return list(session().scalars(counters.with_for_update()))
 
 
 def _limits(email: str, address: str) -> dict[bytes, Limit]:
@@ -75,6 +75,6 @@ def _limits(email: str, address: str) -> dict[bytes, Limit]:
 
 
 def _digest(*parts: str) -> bytes:
-    """Return what stands for somebody: keyed, so that the table does not tell who has an account here."""
+    """Return a keyed digest, so that the table does not tell who has an account here."""
     key = current_pepper().derive(Purpose.SIGN_IN_THROTTLE)
     return hmac.digest(key, "\0".join(parts).encode(), "sha256")

@@ -1,4 +1,4 @@
-"""The people of a workspace, and their passwords."""
+"""Create and list the users of a workspace, and change their passwords."""
 
 import uuid
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from app.core.errors import NotFound
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """Somebody as a member of a workspace."""
+    """A user as a member of a workspace."""
 
     user_id: uuid.UUID
     email: str
@@ -26,7 +26,7 @@ class Member:
 
 
 def create_user(workspace_id: uuid.UUID, email: str, role: str, actor: str = COMMAND_LINE) -> NewUser:
-    """Add somebody to a workspace, with a random password."""
+    """Create a user with a random password in a workspace."""
     if session().get(Workspace, workspace_id) is None:
         raise NotFound("There is no workspace with this id.")
     user = add_user(workspace_id, email, role)
@@ -36,23 +36,23 @@ def create_user(workspace_id: uuid.UUID, email: str, role: str, actor: str = COM
 
 
 def change_password(email: str, actor: str = COMMAND_LINE) -> str:
-    """Give a user a new random password, and end all sessions that were opened with the old one."""
-    password = passwords.make()
-    kept = passwords.keep(password)
+    """Give a user a new random password, end all their sessions, and return the password."""
+    password = passwords.generate()
+    password_hash = passwords.compute_hash(password)
     user = session().scalar(select(User).where(User.email == canonical_email(email)).with_for_update())
     if user is None:
         raise NotFound("There is no user with this e-mail address.")
-    user.password_hash = kept
+    user.password_hash = password_hash
     session().flush()
-    revoked = revoke_sessions_of(user.id)
+    session_count = revoke_sessions_of(user.id)
     for workspace_id in session().scalars(select(Membership.workspace_id).where(Membership.user_id == user.id)):
-        record_audit_entry(workspace_id, actor, "password.changed", str(user.id), sessions_revoked=revoked)
+        record_audit_entry(workspace_id, actor, "password.changed", str(user.id), sessions_revoked=session_count)
     session().flush()
     return password
 
 
 def list_members(workspace_id: uuid.UUID | None = None) -> list[Member]:
-    """Return the members of a workspace, or of all, in the order in which they joined."""
+    """Return the members of one workspace or of all, in the order in which they joined."""
     statement = (
         select(User.id, User.email, Membership.role, Membership.workspace_id, Membership.created_at)
         .join(Membership, Membership.user_id == User.id)

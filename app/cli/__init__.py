@@ -1,30 +1,45 @@
-"""The command line: `flask …` for whoever runs the service."""
+"""The commands of `flask …` for operators of the service."""
 
 from collections.abc import Sequence
 from pathlib import Path
 
 from flask import Flask
 
-from app.cli import consent, customers, feedback, interactions, jobs, migrations, products, sdk, users
+from app.cli import (
+    consent,
+    customers,
+    environments,
+    feedback,
+    interactions,
+    jobs,
+    keys,
+    migrations,
+    products,
+    sdk,
+    users,
+    workspaces,
+)
+
+GROUPS = (
+    workspaces.group,
+    users.group,
+    products.group,
+    environments.group,
+    keys.group,
+    interactions.group,
+    feedback.review,
+    feedback.report,
+    consent.group,
+    customers.group,
+    jobs.group,
+    migrations.group,
+    sdk.group,
+)
 
 
 def install(app: Flask) -> None:
-    """Add our commands to the app's own."""
-    for group in (
-        products.workspace,
-        users.group,
-        products.product,
-        products.environment,
-        products.key,
-        interactions.group,
-        feedback.review,
-        feedback.report,
-        consent.group,
-        customers.group,
-        jobs.group,
-        migrations.group,
-        sdk.group,
-    ):
+    """Add the command groups to the app."""
+    for group in GROUPS:
         app.cli.add_command(group)
 
 

@@ -1,4 +1,4 @@
-"""What was decided, as a receipt."""
+"""`flask consent`: print receipts of consent decisions."""
 
 import uuid
 
@@ -8,12 +8,12 @@ from app.cli.output import Row, command
 from app.consent.receipt import print_receipt
 from app.core.settings import current_settings
 
-group = click.Group("consent", help="Decisions of customers.")
+group = click.Group("consent", help="Consent decisions of customers.")
 
 
 @command(group, "receipt")
 @click.argument("interaction_id", type=click.UUID)
 @click.option("--environment", "environment_id", type=click.UUID, required=True)
 def receipt(interaction_id: uuid.UUID, environment_id: uuid.UUID) -> Row:
-    """Print the receipt of a decision, in the structure of ISO/IEC TS 27560."""
+    """Print the receipt of a consent decision, in the structure of ISO/IEC TS 27560."""
     return print_receipt(environment_id, interaction_id, current_settings().service_name)

@@ -1,4 +1,4 @@
-"""What is kept of one customer: to hand it out, and to remove it."""
+"""`flask customer`: export or erase everything that is stored of one customer."""
 
 import uuid
 from typing import Any
@@ -11,20 +11,20 @@ from app.core.database import transaction
 from app.core.errors import ApiError
 from app.retention import customers
 
-group = click.Group("customer", help="What is kept of one customer, who is references by reference.")
+group = click.Group("customer", help="Everything that is stored of one customer, who is named by reference.")
 
 
-def _references(run: Any) -> Any:
-    """Take the product, and the references that name a customer in it."""
+def _reference_options(function: Any) -> Any:
+    """Add the options that name a customer of a product."""
     for option in ("--anonymous-ref", "--user-ref", "--account-ref"):
-        run = click.option(option, help="As the company sends it.")(run)
-    return click.option("--product", "product_id", type=click.UUID, required=True)(run)
+        function = click.option(option, help="As the company sends it.")(function)
+    return click.option("--product", "product_id", type=click.UUID, required=True)(function)
 
 
 @group.command("export")
-@_references
+@_reference_options
 def export(product_id: uuid.UUID, account_ref: str | None, user_ref: str | None, anonymous_ref: str | None) -> None:
-    """Print every row that is kept of a customer, one JSON object a line."""
+    """Print every row that is stored of a customer, one JSON object a line."""
     try:
         with transaction():
             references = customers.digest(product_id, account_ref, user_ref, anonymous_ref)
@@ -35,9 +35,11 @@ def export(product_id: uuid.UUID, account_ref: str | None, user_ref: str | None,
 
 
 @command(group, "erase")
-@_references
-@click.option("--forget-refusals", is_flag=True, help="Also forget a recorded no; the customer may be asked again.")
-@click.confirmation_option(prompt="What is kept of this customer will be gone. Go on?")
+@_reference_options
+@click.option(
+    "--forget-refusals", is_flag=True, help="Also delete a recorded refusal; the customer may be asked again."
+)
+@click.confirmation_option(prompt="This deletes everything that is stored of this customer. Continue?")
 def erase(
     product_id: uuid.UUID,
     account_ref: str | None,
@@ -45,6 +47,6 @@ def erase(
     anonymous_ref: str | None,
     forget_refusals: bool,
 ) -> Row:
-    """Remove what is kept of a customer; a recorded no stays unless told otherwise."""
+    """Delete everything that is stored of a customer, except a recorded refusal."""
     references = customers.digest(product_id, account_ref, user_ref, anonymous_ref)
     return {"removedRows": customers.erase(product_id, references, forgets_refusals=forget_refusals)}

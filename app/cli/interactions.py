@@ -1,11 +1,11 @@
-"""Looking at what is stored."""
+"""`flask interaction`: show what is stored of an interaction."""
 
 import uuid
 
 import click
 
 from app.cli.output import Row, command
-from app.dashboard.queries import interaction_record
+from app.dashboard.queries import get_interaction_record
 
 group = click.Group("interaction", help="Interactions of an environment.")
 
@@ -14,5 +14,5 @@ group = click.Group("interaction", help="Interactions of an environment.")
 @click.argument("interaction_id", type=click.UUID)
 @click.option("--environment", "environment_id", type=click.UUID, required=True)
 def show(interaction_id: uuid.UUID, environment_id: uuid.UUID) -> Row:
-    """Show all that is stored of an interaction."""
-    return interaction_record(environment_id, interaction_id)
+    """Show an interaction with its telemetry, review and report."""
+    return get_interaction_record(environment_id, interaction_id)

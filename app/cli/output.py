@@ -1,4 +1,4 @@
-"""The options, output and errors of commands."""
+"""The decorator of commands: one transaction, errors in one sentence, output as text or JSON."""
 
 import functools
 from collections.abc import Callable, Iterable
@@ -16,12 +16,12 @@ Row = dict[str, Any]
 
 
 class Duration(click.ParamType[timedelta]):
-    """`90s`, `15m`, `24h` or `30d`."""
+    """A duration such as `90s`, `15m`, `24h` or `30d`."""
 
     name = "duration"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> timedelta:
-        """Read the duration, or say how one is written."""
+        """Return the duration, or fail with a usage error."""
         duration = value if isinstance(value, timedelta) else read_duration(value)
         if duration is None:
             self.fail("write a duration as 90s, 15m, 24h or 30d", param, ctx)
@@ -29,20 +29,20 @@ class Duration(click.ParamType[timedelta]):
 
 
 def command(group: click.Group, name: str) -> Callable[[Callable[..., Row | list[Row]]], click.Command]:
-    """Register a command that runs in one transaction, returns what to show, and takes --json."""
+    """Register a function as a command that runs in one transaction and prints its rows; adds the option --json."""
 
-    def decorator(run: Callable[..., Row | list[Row]]) -> click.Command:
+    def decorator(function: Callable[..., Row | list[Row]]) -> click.Command:
         @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-        @functools.wraps(run)
-        def run_in_transaction(as_json: bool, **options: Any) -> None:
+        @functools.wraps(function)
+        def run(as_json: bool, **options: Any) -> None:
             try:
                 with transaction():
-                    shown = run(**options)
+                    result = function(**options)
             except ApiError as error:
                 raise click.ClickException(str(error)) from None
-            click.echo(_as_json(shown) if as_json else _as_text(shown))
+            click.echo(_as_json(result) if as_json else _as_text(result))
 
-        return group.command(name)(run_in_transaction)
+        return group.command(name)(run)
 
     return decorator
 
@@ -54,12 +54,12 @@ def printable(text: str) -> str:
     )
 
 
-def _as_json(shown: Row | list[Row]) -> str:
-    return orjson.dumps(shown, option=orjson.OPT_UTC_Z | orjson.OPT_INDENT_2).decode()
+def _as_json(result: Row | list[Row]) -> str:
+    return orjson.dumps(result, option=orjson.OPT_UTC_Z | orjson.OPT_INDENT_2).decode()
 
 
-def _as_text(shown: Row | list[Row]) -> str:
-    rows = shown if isinstance(shown, list) else [shown]
+def _as_text(result: Row | list[Row]) -> str:
+    rows = result if isinstance(result, list) else [result]
     return "\n\n".join("\n".join(_lines(row)) for row in rows) or "none"
 
 
@@ -69,9 +69,9 @@ def _lines(row: Row, indent: str = "") -> Iterable[str]:
         if isinstance(value, dict):
             yield f"{indent}{name}"
             yield from _lines(value, indent + "  ")
-        elif isinstance(value, list) and any(isinstance(element, dict) for element in value):
+        elif isinstance(value, list) and any(isinstance(entry, dict) for entry in value):
             yield f"{indent}{name}"
-            for element in value:
-                yield from _lines(element, indent + "  ")
+            for entry in value:
+                yield from _lines(entry, indent + "  ")
         else:
             yield f"{indent}{name:<{width}}  {'-' if value is None else value}"

@@ -1,4 +1,4 @@
-"""Building what the service hands out."""
+"""`flask sdk`: build the downloads and the JSON Schemas."""
 
 import json
 from pathlib import Path
@@ -10,13 +10,13 @@ from app.cli.wire import wire_schemas
 from app.core import protocol
 from app.discovery import downloads
 
-group = click.Group("sdk", help="The SDKs and the protocol archive.")
+group = click.Group("sdk", help="Build SDK downloads and JSON Schemas.")
 
 
 @command(group, "build")
 @click.option("--output", type=click.Path(file_okay=False, path_type=Path), default=Path("sdk/dist"), show_default=True)
 def build(output: Path) -> Row:
-    """Write every download and its SHA-256 sum into a folder."""
+    """Write every download and SHA256SUMS into a folder."""
     return {path.name: str(path) for path in downloads.write_all(output)}
 
 
@@ -28,11 +28,11 @@ def build(output: Path) -> Row:
     help="[default: sdk/protocol/schemas]",
 )
 def schemas(output: Path) -> Row:
-    """Write the JSON Schemas of all wire shapes; a test fails while they are not current."""
+    """Write the JSON Schemas of all request and response bodies; a test fails while they are outdated."""
     output.mkdir(parents=True, exist_ok=True)
-    written = {}
+    paths = {}
     for name, schema in wire_schemas().items():
         path = output / f"{name}.json"
         path.write_text(json.dumps(schema, indent=2, ensure_ascii=False) + "\n")
-        written[name] = str(path)
-    return written
+        paths[name] = str(path)
+    return paths

@@ -1,4 +1,4 @@
-"""The people who sign in."""
+"""`flask user`: create and list users, and change their passwords."""
 
 import uuid
 
@@ -8,33 +8,38 @@ from app.accounts import users
 from app.accounts.rules import MEMBER, ROLES
 from app.cli.output import Row, command
 
-group = click.Group("user", help="People who sign in to the dashboard.")
+group = click.Group("user", help="Users of the dashboard.")
 
 _workspace = click.option("--workspace", "workspace_id", type=click.UUID, required=True)
 
 
 @command(group, "create")
 @_workspace
-@click.option("--email", required=True, help="What they sign in with.")
+@click.option("--email", required=True, help="The e-mail address for signing in.")
 @click.option("--role", type=click.Choice(ROLES), default=MEMBER, show_default=True)
 def create(workspace_id: uuid.UUID, email: str, role: str) -> Row:
-    """Add somebody to a workspace; prints the password once."""
+    """Create a user in a workspace. The password is printed once."""
     user = users.create_user(workspace_id, email, role)
-    shown = {"userId": user.id, "workspaceId": workspace_id, "email": user.email, "role": user.role}
-    return {**shown, "password": user.password}
+    return {
+        "userId": user.id,
+        "workspaceId": workspace_id,
+        "email": user.email,
+        "role": user.role,
+        "password": user.password,
+    }
 
 
 @command(group, "password")
 @click.argument("email")
 def password(email: str) -> Row:
-    """Give somebody a new password, which is printed once, and sign them out everywhere."""
+    """Give a user a new password, which is printed once, and end all their sessions."""
     return {"email": email, "password": users.change_password(email)}
 
 
 @command(group, "list")
 @click.option("--workspace", "workspace_id", type=click.UUID)
 def list_users(workspace_id: uuid.UUID | None) -> list[Row]:
-    """List people, with their role in each workspace."""
+    """List users with their role in each workspace."""
     return [
         {
             "userId": member.user_id,

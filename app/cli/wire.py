@@ -1,4 +1,4 @@
-"""JSON Schemas (2020-12) of the wire shapes, made from the service's own schemas and the protocol's own bounds."""
+"""Build the JSON Schemas (2020-12) of request bodies and of the envelope from the service's schemas."""
 
 import re
 from typing import Any, NamedTuple
@@ -38,7 +38,7 @@ _TYPES: tuple[tuple[type, str], ...] = (
 
 def wire_schemas() -> dict[str, Json]:
     """Return every schema by the name of its file."""
-    shapes: dict[str, Schema] = {
+    body_schemas: dict[str, Schema] = {
         "outcome": OutcomeSchema(),
         "review": ReviewSchema(),
         "report": ReportSchema(),
@@ -53,9 +53,9 @@ def wire_schemas() -> dict[str, Json]:
         "personalization-outcome": NewOutcomeSchema(),
         "evidence-batch": EvidenceBatchSchema(),
     }
-    made = {name: _object(schema) for name, schema in shapes.items()}
-    made["envelope"] = {"oneOf": [_variant(column) for column in _COLUMNS]}
-    return {name: {"$schema": DIALECT, "title": name, **schema} for name, schema in sorted(made.items())}
+    schemas = {name: _object(schema) for name, schema in body_schemas.items()}
+    schemas["envelope"] = {"oneOf": [_variant(column) for column in _COLUMNS]}
+    return {name: {"$schema": DIALECT, "title": name, **schema} for name, schema in sorted(schemas.items())}
 
 
 def _object(schema: Any) -> Json:
@@ -79,14 +79,14 @@ def _field(field: Any) -> Json:
 
 
 class Column(NamedTuple):
-    """One state of the envelope: a column of the contract's table."""
+    """One state of the envelope, with the members that depend on it."""
 
     state: str
     mode: str
     policy: str
     when: str
     configured: tuple[str, ...]
-    """The modes of an environment in which it appears; none where nobody is asked."""
+    """The environment's modes in which it appears; empty where no consent is asked for."""
     actions: tuple[str, ...]
 
 
@@ -97,7 +97,7 @@ _COLUMNS = (
     Column(*_READY, (), _SUBMIT),
     Column("consent_required", "ask_once", "once", "once", ("ask_once",), ("requiredAction",)),
     Column(*_READY, ("ask_once",), (*_SUBMIT, "manageConsent")),
-    # The contract that an approval returns: as above, in either mode, without the block that could change it.
+    # The envelope that an approval returns: as above, in either mode, without `manageConsent`.
     Column(*_READY, ("ask_once", "ask_always"), _SUBMIT),
     Column("feedback_disabled", "ask_once", "once", "feedback_disabled", ("ask_once",), ("manageConsent",)),
     Column("consent_required", "ask_always", "always", "always", ("ask_once",), ("requiredAction",)),

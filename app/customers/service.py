@@ -98,7 +98,13 @@ def resolve(product_id: uuid.UUID, references: References) -> Identity:
 
 
 def find(product_id: uuid.UUID, references: References) -> uuid.UUID | None:
-    """Return the customer that references name, without creating one; None also where there are several."""
+    """Return the customer that references name, if it is exactly one."""
+    customer_ids = list_named(product_id, references)
+    return customer_ids[0] if len(customer_ids) == 1 else None
+
+
+def list_named(product_id: uuid.UUID, references: References) -> list[uuid.UUID]:
+    """Return every customer that references may name: several for a userRef that several accounts have."""
     rows: Sequence[Row[Any]]
     if references.user is not None:
         scopes = (NO_ACCOUNT, references.account)
@@ -108,7 +114,7 @@ def find(product_id: uuid.UUID, references: References) -> uuid.UUID | None:
         rows = _find(product_id, Kind.ACCOUNT, references.account)
     else:
         rows = _find(product_id, Kind.ANONYMOUS, references.anonymous) if references.anonymous else []
-    return rows[0].customer_id if len(rows) == 1 else None
+    return [row.customer_id for row in rows]
 
 
 def find_choice(product_id: uuid.UUID, customer_id: uuid.UUID, purpose: str) -> str | None:

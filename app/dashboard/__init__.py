@@ -1,1 +1,1 @@
-"""Pages for people, and what they read."""
+"""Pages for people: signing in, the home page and the playground."""

@@ -1,8 +1,8 @@
-"""The token in every form, which a page of another site cannot know.
+"""Form tokens, which protect forms against requests that other sites send (CSRF).
 
 It is derived from what the browser presents in a cookie: the session's token or, before there is a session, a random
-value that is signed and short-lived. Written with what Flask brings: Flask-WTF ties its token to Flask's own cookie
-session, which this service does not have.
+value that is signed and short-lived. Flask-WTF is not used: it ties its token to Flask's own cookie session, which
+this service does not have.
 """
 
 import base64
@@ -25,41 +25,41 @@ from app.core.settings import current_settings
 FIELD = "form_token"
 COOKIE = "agent_feedback_form"
 LIFETIME = timedelta(hours=1)
-"""Of a form that was opened before signing in; one of a session lives as long as the session."""
+"""Of a token from before signing in; one of a session lives as long as the session."""
 
 
 class StaleForm(Forbidden):
-    """The form's token is missing, foreign or too old."""
+    """The form's token is missing, invalid or expired."""
 
     code = "stale_form"
     sentence = "This form is not valid any more. Please open its page again and repeat what you did."
 
 
 class _Signer(TimestampSigner):
-    """A signer by the one clock."""
+    """A signer that reads the service's clock, which tests can set."""
 
     def get_timestamp(self) -> int:
         return int(clock.now().timestamp())
 
 
 def form_token() -> str:
-    """Return the token for the forms of the page that is being made."""
+    """Return the token for the forms of the current page."""
     if "login" in g:
         return _token(g.session_token)
-    # A value that the browser has stays, so that forms in two tabs do not end each other; its time begins anew.
+    # The browser's value is renewed rather than replaced, so that forms in two tabs do not invalidate each other.
     value = _read_cookie() or secrets.token_urlsafe(32)
     after_this_request(partial(_set_cookie, value))
     return _token(value)
 
 
 def check_form() -> None:
-    """Raise `StaleForm` unless a request that changes something comes from a form that this browser was given."""
+    """Raise `StaleForm` unless a request that changes something has the token of a form of this browser."""
     if request.method in SAFE_METHODS:
         return
     request.max_content_length = AGENT_BODY_BYTES
     value = g.session_token if "login" in g else _read_cookie()
-    given = request.form.get(FIELD, "")
-    if value is None or not hmac.compare_digest(_token(value).encode(), given.encode()):
+    token = request.form.get(FIELD, "")
+    if value is None or not hmac.compare_digest(_token(value).encode(), token.encode()):
         raise StaleForm
 
 

@@ -1,75 +1,152 @@
-"""What all pages have in common: how they are rendered, what protects them, and how a refusal looks on one."""
+"""What all pages share: the blueprint of pages, how a page is rendered, and how an error looks as one."""
 
+import functools
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
 
 from flask import Blueprint, Response, g, redirect, render_template, request
+from werkzeug.exceptions import NotFound
 from werkzeug.wrappers import Response as AnyResponse
 
+from app.accounts.guards import current_login
+from app.core.database import transaction
 from app.core.errors import Unauthorized
-from app.core.http.blueprint import PRIVATE
+from app.core.http.blueprint import PRIVATE, private_json
 from app.core.http.errors import error_response
 from app.core.settings import current_settings
+from app.core.wire.serialization import dumps
+from app.dashboard.demo_company import has_demo_company
 from app.dashboard.forms import check_form, form_token
-from app.dashboard.playground import has_playground
 from app.dashboard.rules import HOME
 
 SIGN_IN = "/sign-in"
 
-# Everything a page needs comes from here; nothing it shows can be framed or run anything else.
+API_PREFIXES = ("/api/", "/.well-known/", "/sdk/")
+"""Paths of programs, whose errors are JSON whatever the request accepts."""
+
+# A page loads everything from this service, and nothing that it shows can be framed or run code.
 PAGE_HEADERS = {
     "Content-Security-Policy": "default-src 'self'; object-src 'none'; frame-ancestors 'none'; base-uri 'none'; "
     "form-action 'self'",
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
-    # Not `no-referrer`, with which a browser names no origin when it sends a form.
+    # Not `no-referrer`, with which a browser sends no Origin with a form.
     "Referrer-Policy": "same-origin",
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cache-Control": PRIVATE,
 }
 
-
-def protect(blueprint: Blueprint) -> None:
-    """Give a blueprint of pages what each must have: headers, tokens in forms, and refusals that people can read."""
-    blueprint.before_request(check_form)
-    blueprint.after_request(add_headers)
-    blueprint.register_error_handler(Exception, refuse_on_page)
+View = Callable[..., Any]
 
 
-def render(template: str, status: int = 200, **content: Any) -> Response:
-    """Return a page."""
-    settings = current_settings()
+@dataclass(frozen=True, slots=True)
+class Page:
+    """The variables of a page's template, and the status and headers of its response."""
+
+    variables: dict[str, Any]
+    status: int = 200
+    headers: dict[str, str] | None = None
+
+
+class PageBlueprint(Blueprint):
+    """A blueprint of pages, with their headers, the check of form tokens, and errors as pages.
+
+    Each view runs in one transaction. With `has_login`, for mounts whose guard is a session, it takes the `Login` as
+    its first argument. `has_forms` tells whether requests that change something need a form token.
+    """
+
+    def __init__(self, name: str, *, has_login: bool, has_forms: bool = True, **options: Any) -> None:
+        super().__init__(name, __name__, **options)
+        self.has_login = has_login
+        if has_forms:
+            self.before_request(check_form)
+        self.after_request(add_page_headers)
+        self.register_error_handler(Exception, error_page)
+
+    def page(self, path: str, template: str) -> Callable[[View], View]:
+        """Register a view that answers GET with a `Page` or a response."""
+        return self._register(path, "GET", functools.partial(_page_response, template))
+
+    def form(self, path: str, template: str = "") -> Callable[[View], View]:
+        """Register a view that takes a form by POST and returns a response, or a `Page` to show the form again."""
+        return self._register(path, "POST", functools.partial(_page_response, template))
+
+    def step(self, path: str, method: str) -> Callable[[View], View]:
+        """Register a view that a page's script calls, and that returns the JSON body."""
+        return self._register(path, method, lambda body: private_json(dumps(body), 200))
+
+    def _register(self, path: str, method: str, respond: Callable[[Any], AnyResponse]) -> Callable[[View], View]:
+        def decorator(view: View) -> View:
+            @functools.wraps(view)
+            def wrapper(**arguments: Any) -> AnyResponse:
+                with transaction():
+                    result = view(current_login(), **arguments) if self.has_login else view(**arguments)
+                return respond(result)
+
+            self.add_url_rule(path, view_func=wrapper, methods=[method])
+            return view
+
+        return decorator
+
+
+def _page_response(template: str, result: Page | AnyResponse) -> AnyResponse:
+    return render(template, result) if isinstance(result, Page) else result
+
+
+def render(template: str, page: Page) -> Response:
+    """Return a page as a response."""
     text = render_template(
         template,
         login=g.get("login"),
         form_token=form_token,
-        has_playground=has_playground(settings),
-        **content,
+        has_playground=has_demo_company(current_settings()),
+        **page.variables,
     )
-    return Response(text, status)
+    return Response(text, page.status, page.headers)
 
 
-def refuse_on_page(error: Exception) -> AnyResponse:
-    """Tell a refusal on a page; who is not signed in is sent to do so, and back again."""
+def error_page(error: Exception) -> AnyResponse:
+    """Return an error as a page, or as JSON for a script of the page.
+
+    A visitor who is not signed in is sent to the sign-in page, and back afterwards.
+    """
+    if _preference() < 0:
+        return error_response(error)
     if isinstance(error, Unauthorized):
         return redirect(_sign_in_path(), 303)
-    refused = error_response(error)
-    if refused.status_code >= 400:
-        sentence = refused.get_json()["error"]
-        refused.set_data(render("refused.html", sentence=sentence, number=refused.status_code).get_data())
-        refused.mimetype = "text/html"
-    return refused
+    response = error_response(error)
+    if response.status_code >= 400:
+        page = Page({"sentence": response.get_json()["error"], "status": response.status_code})
+        response.set_data(render("error/page.html", page).get_data())
+        response.mimetype = "text/html"
+    return response
+
+
+def not_found(error: NotFound) -> AnyResponse:
+    """Answer an unknown address: with a page for a browser, with JSON for a program."""
+    is_page = _preference() > 0 and not f"{request.path}/".startswith(API_PREFIXES)
+    response = add_page_headers(error_page(error)) if is_page else error_response(error)
+    response.vary.add("Accept")
+    return response
+
+
+def _preference() -> float:
+    """Return a positive number if the request prefers HTML to JSON, a negative one if JSON, and 0 if neither."""
+    accepted = request.accept_mimetypes
+    return accepted["text/html"] - accepted["application/json"]
 
 
 def _sign_in_path() -> str:
-    wanted = request.full_path.rstrip("?")
-    if request.method != "GET" or wanted == HOME:
+    next_path = request.full_path.rstrip("?")
+    if request.method != "GET" or next_path == HOME:
         return SIGN_IN
-    return f"{SIGN_IN}?{urlencode({'next': wanted})}"
+    return f"{SIGN_IN}?{urlencode({'next': next_path})}"
 
 
-def add_headers(response: Response) -> Response:
-    """Protect a response, unless it says something else itself."""
+def add_page_headers(response: AnyResponse) -> AnyResponse:
+    """Add the security headers of pages, except those that the response has."""
     for name, value in PAGE_HEADERS.items():
         response.headers.setdefault(name, value)
     return response

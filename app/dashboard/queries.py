@@ -1,4 +1,4 @@
-"""What is stored of a workspace and of an interaction, from every room that knows of it."""
+"""Reads for pages and commands: the products of a workspace, and the record of an interaction."""
 
 import uuid
 from dataclasses import dataclass
@@ -16,13 +16,13 @@ from app.reports.models import Report
 
 Record = dict[str, Any]
 
-AWAITED: Record = {
+PENDING_INTERACTION: Record = {
     **dict.fromkeys(Interaction.__table__.columns.keys()),
     "surface": UNKNOWN_SURFACE,
     "operation": PENDING_OPERATION,
     "classification": UNCLASSIFIED,
 }
-"""What is known of an interaction that only its review or report tells of; its placeholder is due within seconds."""
+"""The columns of an interaction that has a review or report and no row yet, which a job inserts within seconds."""
 
 
 class NoSuchInteraction(NotFound):
@@ -39,17 +39,19 @@ class ProductWithEnvironments:
     environments: list[Environment]
 
 
-def workspace_products(workspace_id: uuid.UUID) -> list[ProductWithEnvironments]:
+def list_products(workspace_id: uuid.UUID) -> list[ProductWithEnvironments]:
     """Return the products of a workspace with their environments."""
     environments = products.list_environments(workspace_id=workspace_id)
     return [
-        ProductWithEnvironments(product, [one for one in environments if one.product_id == product.id])
+        ProductWithEnvironments(
+            product, [environment for environment in environments if environment.product_id == product.id]
+        )
         for product in products.list_products(workspace_id)
     ]
 
 
-def interaction_record(environment_id: uuid.UUID, interaction_id: uuid.UUID) -> Record:
-    """Return all that is stored of an interaction, in the words of the wire."""
+def get_interaction_record(environment_id: uuid.UUID, interaction_id: uuid.UUID) -> Record:
+    """Return an interaction with its review and report under their wire names, or raise `NoSuchInteraction`."""
     row = find_interaction(environment_id, interaction_id)
     review = session().get(Review, (environment_id, interaction_id))
     report = session().get(Report, (environment_id, interaction_id))
@@ -58,13 +60,13 @@ def interaction_record(environment_id: uuid.UUID, interaction_id: uuid.UUID) -> 
     return {
         "environmentId": environment_id,
         "interactionId": interaction_id,
-        **_stored(row or AWAITED),
+        **_interaction(row or PENDING_INTERACTION),
         "review": _review(review) if review else None,
         "report": _report(report) if report else None,
     }
 
 
-def _stored(row: Record) -> Record:
+def _interaction(row: Record) -> Record:
     return {
         "surface": row["surface"],
         "operation": row["operation"],
@@ -86,12 +88,12 @@ def _session(row: Record) -> Record | None:
     if row["session_ref"] is None:
         return None
     key = (row["environment_id"], row["session_source"] or "", row["session_ref"], row["customer_ref"] or "")
-    seen = session().get(VisitSession, key)
+    visit_session = session().get(VisitSession, key)
     return {
         "sessionRef": row["session_ref"],
         "sessionSource": row["session_source"],
-        "firstSeenAt": seen.first_seen_at if seen else None,
-        "lastSeenAt": seen.last_seen_at if seen else None,
+        "firstSeenAt": visit_session.first_seen_at if visit_session else None,
+        "lastSeenAt": visit_session.last_seen_at if visit_session else None,
     }
 
 

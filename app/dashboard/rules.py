@@ -1,4 +1,4 @@
-"""Where a page may send somebody, and what it calls things."""
+"""Rules of pages: safe redirects, and the labels of modes."""
 
 import re
 
@@ -13,11 +13,11 @@ MODES = {
     Mode.OFF: "off: no feedback is taken",
 }
 
-# Browsers read a backslash as a slash and leave out tabs and line breaks: what begins with two slashes, however they
-# are written, is another host.
+# Browsers read a backslash as a slash and drop tabs and line breaks; a path that then begins with two slashes names
+# another host.
 _LOCAL_PATH = re.compile(r"/(?![/\\])[!-\[\]-~]{0,1999}\Z")
 
 
 def local_path(text: str) -> str:
-    """Return a path of this service, or the home page where the text is anything else."""
+    """Return the text if it is a path of this service, else the path of the home page."""
     return text if _LOCAL_PATH.match(text) else HOME

@@ -1,1 +1,1 @@
-"""Where everything is: two documents and the SDK downloads."""
+"""Discovery documents and SDK downloads."""

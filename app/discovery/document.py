@@ -1,4 +1,4 @@
-"""The two discovery documents."""
+"""Build the two discovery documents."""
 
 from typing import Any
 
@@ -64,7 +64,7 @@ def _feedback_submission(feedback_url: str) -> dict[str, Any]:
 
 
 def deprecated(service_name: str, feedback_url: str) -> dict[str, Any]:
-    """Return what the unversioned address still answers."""
+    """Return the document of the deprecated, unversioned address."""
     return {
         "name": service_name,
         "version": PROTOCOL_VERSION,

@@ -1,4 +1,4 @@
-"""The SDK downloads: built from `sdk/` on first demand, alike in every process of one release."""
+"""The SDK downloads, built from `sdk/` on first use; every process of a release builds identical files."""
 
 import gzip
 import hashlib
@@ -21,10 +21,10 @@ UNPUBLISHED = {
     "go": "/sdk/agent-feedback-go.zip",
     "rust": "/sdk/agent-feedback-rust.crate",
 }
-"""Languages whose SDK is yet to come keep their address."""
+"""The addresses reserved for languages without an SDK."""
 
-ONE_TIME = 1_577_836_800
-"""The first second of 2020: files have no time of their own here, so that the same files make the same archive."""
+MODIFICATION_TIME = 1_577_836_800
+"""The modification time of every packed file, 2020-01-01 in UTC, so that equal files make equal archives."""
 
 PROTOCOL_ARCHIVE = "agent-feedback-protocol-1.tar.gz"
 
@@ -37,7 +37,7 @@ class SdkNotPublished(NotFound):
 
 
 class Download(NamedTuple):
-    """One file to hand out."""
+    """One file for download."""
 
     name: str
     content: bytes
@@ -46,18 +46,20 @@ class Download(NamedTuple):
 
 @cache
 def downloads() -> dict[str, Download]:
-    """Return the files by language."""
+    """Return the downloads by language."""
     return {"python": _python_wheel(), "protocol": _protocol_archive()}
 
 
 def paths() -> dict[str, str]:
-    """Return where each language's download is."""
-    built = {language: f"/sdk/{download.name}" for language, download in downloads().items()}
-    return {language: {**UNPUBLISHED, **built}[language] for language in ("node", "python", "go", "rust", "protocol")}
+    """Return the path of each language's download."""
+    published = {language: f"/sdk/{download.name}" for language, download in downloads().items()}
+    return {
+        language: {**UNPUBLISHED, **published}[language] for language in ("node", "python", "go", "rust", "protocol")
+    }
 
 
 def get_download(name: str) -> Download:
-    """Return a file by its name."""
+    """Return a download by its name, or raise `SdkNotPublished` or `NotFound`."""
     for download in downloads().values():
         if download.name == name:
             return download
@@ -67,12 +69,12 @@ def get_download(name: str) -> Download:
 
 
 def manifest() -> dict[str, str]:
-    """Return the SHA-256 sum of each file, in hexadecimal."""
+    """Return the SHA-256 sum of each download, in hexadecimal."""
     return {download.name: download.sha256 for download in downloads().values()}
 
 
 def write_all(folder: Path) -> list[Path]:
-    """Write every file and the sums into a folder."""
+    """Write every download and SHA256SUMS into a folder, and return the paths."""
     folder.mkdir(parents=True, exist_ok=True)
     for download in downloads().values():
         (folder / download.name).write_bytes(download.content)
@@ -91,18 +93,18 @@ def _python_wheel() -> Download:
         # The package links to the protocol folder; a copy follows the link.
         shutil.copytree(protocol.SDK / "python", source, ignore=shutil.ignore_patterns("__pycache__", "*.egg-info"))
         for path in source.rglob("*"):
-            os.utime(path, (ONE_TIME, ONE_TIME))
-        made = make_wheel_in(source / "pyproject.toml", Path(scratch))
-        return _download(made.file.name, made.file.read_bytes())
+            os.utime(path, (MODIFICATION_TIME, MODIFICATION_TIME))
+        wheel = make_wheel_in(source / "pyproject.toml", Path(scratch)).file
+        return _download(wheel.name, wheel.read_bytes())
 
 
 def _protocol_archive() -> Download:
-    packed = io.BytesIO()
-    # No times and no owners: the same files make the same archive.
-    with gzip.GzipFile(fileobj=packed, mode="wb", mtime=0) as zipped, tarfile.open(fileobj=zipped, mode="w") as archive:
+    buffer = io.BytesIO()
+    # Without times and owners, equal files make an equal archive.
+    with gzip.GzipFile(fileobj=buffer, mode="wb", mtime=0) as stream, tarfile.open(fileobj=stream, mode="w") as archive:
         for path in sorted(protocol.FOLDER.rglob("*")):
             if path.is_file():
                 member = tarfile.TarInfo(f"agent-feedback-protocol/{path.relative_to(protocol.FOLDER)}")
                 member.size = path.stat().st_size
                 archive.addfile(member, io.BytesIO(path.read_bytes()))
-    return _download(PROTOCOL_ARCHIVE, packed.getvalue())
+    return _download(PROTOCOL_ARCHIVE, buffer.getvalue())

@@ -2,11 +2,10 @@
 
 from typing import Any
 
-from flask import Response, request
+from flask import Response
 
 from app.core.http.blueprint import Blueprint
 from app.core.settings import current_settings
-from app.core.wire.serialization import dumps
 from app.discovery import document, downloads
 from app.discovery.schemas import DeprecatedDiscoverySchema, DiscoverySchema, ManifestSchema
 
@@ -18,35 +17,35 @@ sdk = Blueprint("sdk", __name__, title="SDK downloads", description="The SDKs an
 
 
 @well_known.get("/agent-feedback-v1.json", operation_id="getDiscovery")
-@well_known.response(200, DiscoverySchema)
-def current() -> Response:
+@well_known.response(200, DiscoverySchema, cache_s=CACHE_S)
+def current() -> dict[str, Any]:
     """Describe the service: submission URLs, SDK downloads and guarantees.
 
     Programs that know nothing else of the service begin here. Caches may keep it for five minutes.
     """
     settings = current_settings()
-    return _cacheable(document.current(settings.service_name, settings.feedback_url, downloads.paths()))
+    return document.current(settings.service_name, settings.feedback_url, downloads.paths())
 
 
 @well_known.get("/agent-feedback.json", operation_id="getDeprecatedDiscovery")
-@well_known.response(200, DeprecatedDiscoverySchema)
-def deprecated() -> Response:
+@well_known.response(200, DeprecatedDiscoverySchema, cache_s=CACHE_S)
+def deprecated() -> dict[str, Any]:
     """Point to the current document. Deprecated.
 
     Programs of the first days look here; it names the address that replaces it.
     """
     settings = current_settings()
-    return _cacheable(document.deprecated(settings.service_name, settings.feedback_url))
+    return document.deprecated(settings.service_name, settings.feedback_url)
 
 
 @sdk.get("/manifest.json", operation_id="getManifest")
-@sdk.response(200, ManifestSchema)
-def manifest() -> Response:
+@sdk.response(200, ManifestSchema, cache_s=CACHE_S)
+def manifest() -> dict[str, Any]:
     """List the downloads with their SHA-256 sums.
 
     A build that pins a download compares its sum with this.
     """
-    return _cacheable({"files": downloads.manifest()})
+    return {"files": downloads.manifest()}
 
 
 @sdk.get("/<name>", operation_id="downloadSdk")
@@ -59,14 +58,4 @@ def download(name: str) -> Response:
     found = downloads.get_download(name)
     response = Response(found.content, mimetype="application/octet-stream")
     response.headers["Content-Disposition"] = f'attachment; filename="{found.name}"'
-    return _keep(response)
-
-
-def _cacheable(body: dict[str, Any]) -> Response:
-    return _keep(Response(dumps(body), mimetype="application/json"))
-
-
-def _keep(response: Response) -> Response:
-    response.headers["Cache-Control"] = f"public, max-age={CACHE_S}"
-    response.add_etag()
-    return response.make_conditional(request)  # type: ignore[return-value]
+    return cacheable(response, CACHE_S)

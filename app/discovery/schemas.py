@@ -1,4 +1,4 @@
-"""The wire shapes of discovery."""
+"""Schemas of discovery."""
 
 import marshmallow
 from marshmallow import fields
@@ -20,7 +20,7 @@ class TelemetrySchema(EndpointSchema):
 
 
 class RequiredFieldsSchema(marshmallow.Schema):
-    """What a review needs."""
+    """The required members of a review."""
 
     outcome = fields.List(fields.String(), required=True)
     note = fields.String(required=True)
@@ -44,14 +44,14 @@ class FeedbackSubmissionSchema(EndpointSchema):
 
 
 class BySurfaceSchema(marshmallow.Schema):
-    """A statement for each kind of surface."""
+    """One sentence for each surface."""
 
     http = fields.String(required=True)
     mcp = fields.String(required=True)
 
 
 class IntegrationsSchema(marshmallow.Schema):
-    """Where the SDKs are."""
+    """The download URLs of the SDKs."""
 
     node = fields.Url(required=True)
     python = fields.Url(required=True)
@@ -61,7 +61,7 @@ class IntegrationsSchema(marshmallow.Schema):
 
 
 class DiscoverySchema(marshmallow.Schema):
-    """What a feedback-aware program needs to know."""
+    """The discovery document of protocol version 1."""
 
     name = fields.String(required=True)
     version = fields.Integer(required=True)
@@ -77,7 +77,7 @@ class DiscoverySchema(marshmallow.Schema):
 
 
 class DeprecatedDiscoverySchema(marshmallow.Schema):
-    """What the old address still answers."""
+    """The document at the deprecated address."""
 
     name = fields.String(required=True)
     version = fields.Integer(required=True)

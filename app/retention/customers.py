@@ -8,7 +8,7 @@ from sqlalchemy import Select, select
 
 from app.accounts.service import COMMAND_LINE, record_audit_entry
 from app.core.database import Base, session
-from app.core.errors import NotFound
+from app.core.errors import Conflict, NotFound
 from app.core.pepper import current_pepper
 from app.core.purposes import Purpose
 from app.customers import erasure, locks
@@ -29,9 +29,15 @@ _OWN = tuple(Base.metadata.tables[model.__tablename__] for model in (Customer, C
 
 
 class UnknownCustomer(NotFound):
-    """No customer has these references, or several have."""
+    """No customer has these references."""
 
-    sentence = "This product knows nobody by these references, or more than one; send the account with a user."
+    sentence = "There is no such customer: this product has nothing stored under these references."
+
+
+class SeveralCustomers(Conflict):
+    """Customers of several accounts have the same userRef."""
+
+    sentence = "Several customers have this userRef; name the account with it."
 
 
 def digest(product_id: uuid.UUID, account: str | None, user: str | None, anonymous: str | None) -> References:
@@ -41,7 +47,7 @@ def digest(product_id: uuid.UUID, account: str | None, user: str | None, anonymo
 
 def export(product_id: uuid.UUID, references: References, actor: str = COMMAND_LINE) -> Iterator[dict[str, Any]]:
     """Yield every row that is stored of a customer, with the name of its table."""
-    customer_id = customers.find(product_id, references)
+    customer_id = _find(product_id, references)
     if customer_id is None:
         raise UnknownCustomer
     _record(product_id, actor, "customer.exported", customer_id)
@@ -61,9 +67,7 @@ def erase(
     erased would be asked again.
     """
     try:
-        customer_id = locks.lock_current(
-            product_id, lambda: customers.find(product_id, references), is_for_removal=True
-        )
+        customer_id = locks.lock_current(product_id, lambda: _find(product_id, references), is_for_removal=True)
     except CustomerGone:
         customer_id = None
     if customer_id is None:
@@ -74,6 +78,14 @@ def erase(
     removed += rows
     _record(product_id, actor, "customer.erased", customer_id, rows=removed, keepsRefusal=keeps_refusal)
     return removed
+
+
+def _find(product_id: uuid.UUID, references: References) -> uuid.UUID | None:
+    """Return the customer that references name, or raise `SeveralCustomers`."""
+    customer_ids = customers.list_named(product_id, references)
+    if len(customer_ids) > 1:
+        raise SeveralCustomers
+    return customer_ids[0] if customer_ids else None
 
 
 def _rows(table: str, statement: Select[Any]) -> Iterator[dict[str, Any]]:

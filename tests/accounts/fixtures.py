@@ -1,4 +1,4 @@
-"""What the tests of signing in share."""
+"""Fixtures for tests of signing in."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -18,7 +18,7 @@ Wait = Callable[..., None]
 
 @pytest.fixture
 def wait(monkeypatch: pytest.MonkeyPatch) -> Wait:
-    """Stop the clock, and return what moves it on."""
+    """Stop the clock, and return a function that advances it."""
     moments = [NOW]
     monkeypatch.setattr("app.core.clock.now", lambda: moments[-1])
 
@@ -30,24 +30,24 @@ def wait(monkeypatch: pytest.MonkeyPatch) -> Wait:
 
 @pytest.fixture
 def comparisons(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Return the hashes that argon2 is asked to compare with, as it is asked."""
-    asked: list[str] = []
+    """Return the hashes that argon2 compares with, in order."""
+    hashes: list[str] = []
     verify = PasswordHasher.verify
 
-    def count(self: PasswordHasher, kept: str | bytes, password: str | bytes) -> bool:
-        asked.append(str(kept))
-        return verify(self, kept, password)
+    def count(self: PasswordHasher, stored_hash: str | bytes, password: str | bytes) -> bool:
+        hashes.append(str(stored_hash))
+        return verify(self, stored_hash, password)
 
     monkeypatch.setattr(PasswordHasher, "verify", count)
-    return asked
+    return hashes
 
 
 @pytest.fixture
 def production(app: Flask, settings: Settings) -> Iterator[Flask]:
     """The app as it is in production, behind a proxy, on the same database."""
     url = "https://feedback.example"
-    made = create_app(
+    production_app = create_app(
         replace(settings, stage=Stage.PRODUCTION, feedback_url=url, app_url="https://app.example", trusted_proxies=1)
     )
-    yield made
-    made.extensions["database"].dispose()
+    yield production_app
+    production_app.extensions["database"].dispose()

@@ -12,23 +12,23 @@ from app.accounts.rules import (
     address_prefix,
     is_email,
     may_change,
-    session_ends_at,
+    session_expiry,
 )
 
 NOW = datetime(2026, 6, 1, 12, tzinfo=UTC)
 
 
-def test_owners_and_admins_change_things_and_members_only_look() -> None:
+def test_owners_and_admins_may_change_things_and_members_may_only_read() -> None:
     assert {role: may_change(role) for role in ROLES} == {"owner": True, "admin": True, "member": False}
     assert not may_change("anybody")
 
 
 def test_a_session_ends_twelve_hours_after_it_was_last_used() -> None:
-    assert session_ends_at(NOW, NOW + timedelta(days=1)) == NOW + timedelta(days=1, hours=12)
+    assert session_expiry(NOW, NOW + timedelta(days=1)) == NOW + timedelta(days=1, hours=12)
 
 
 def test_no_session_lives_longer_than_thirty_days() -> None:
-    assert session_ends_at(NOW, NOW + timedelta(days=29, hours=23)) == NOW + timedelta(days=30)
+    assert session_expiry(NOW, NOW + timedelta(days=29, hours=23)) == NOW + timedelta(days=30)
 
 
 def test_the_first_attempts_are_free_and_every_further_one_waits_longer() -> None:
@@ -39,8 +39,8 @@ def test_the_first_attempts_are_free_and_every_further_one_waits_longer() -> Non
 
 
 @pytest.mark.parametrize("limit", [PAIR_LIMIT, ADDRESS_LIMIT])
-def test_no_wait_is_endless_and_none_outlives_its_counter(limit: Limit) -> None:
-    assert limit.wait(1_000_000_000) == timedelta(seconds=limit.longest_wait_s) < limit.forgotten_after
+def test_every_wait_is_bounded_and_shorter_than_its_counter_lives(limit: Limit) -> None:
+    assert limit.wait(1_000_000_000) == timedelta(seconds=limit.max_wait_s) < limit.reset_after
 
 
 @pytest.mark.parametrize(
@@ -62,5 +62,5 @@ def test_a_client_is_its_address_or_the_network_of_one_customer(address: str, pr
 @pytest.mark.parametrize(
     "text", ["", "nobody", "a@b", "a b@example.com", "a@example.com\n", "x" * 250 + "@example.com"]
 )
-def test_what_cannot_be_an_address_is_none(text: str) -> None:
+def test_a_text_without_the_form_of_an_address_is_rejected(text: str) -> None:
     assert not is_email(text)

@@ -1,4 +1,4 @@
-"""How long a session lasts, and what ends it."""
+"""How long a session lasts and what ends it."""
 
 import pytest
 from flask import Flask
@@ -54,7 +54,7 @@ def test_thirty_days_end_a_session_that_is_in_use(client: FlaskClient, company: 
     assert status(client) == 401
 
 
-def test_use_is_noted_at_most_once_a_minute(client: FlaskClient, company: Company, wait: Wait) -> None:
+def test_use_is_recorded_at_most_once_a_minute(client: FlaskClient, company: Company, wait: Wait) -> None:
     sign_in(client, company)
     wait(seconds=59)
     status(client)
@@ -64,14 +64,14 @@ def test_use_is_noted_at_most_once_a_minute(client: FlaskClient, company: Compan
     assert last_seen(client) != NOW
 
 
-def test_a_session_that_has_ended_is_not_revived_by_use(client: FlaskClient, company: Company, wait: Wait) -> None:
+def test_use_does_not_revive_an_expired_session(client: FlaskClient, company: Company, wait: Wait) -> None:
     sign_in(client, company)
     wait(hours=12)
     assert (status(client), status(client)) == (401, 401)
     assert last_seen(client) == NOW
 
 
-def test_every_process_hears_of_a_revocation_at_once(
+def test_a_revoked_session_is_rejected_by_every_process_at_once(
     app: Flask, settings: Settings, client: FlaskClient, company: Company
 ) -> None:
     another = create_app(settings)
@@ -88,46 +88,46 @@ def test_a_new_password_ends_all_sessions_of_its_user_and_of_nobody_else(app: Fl
     with transaction():
         other = found_company()
     ours, theirs = [app.test_client() for _ in range(3)], app.test_client()
-    for one in ours:
-        sign_in(one, company)
+    for client in ours:
+        sign_in(client, company)
     sign_in(theirs, other)
     with transaction():
         password = users.change_password(company.email)
-    assert [status(one) for one in ours] == [401, 401, 401]
+    assert [status(client) for client in ours] == [401, 401, 401]
     assert status(theirs) == 200
     assert sign_in(ours[0], company).status_code == 401
     assert sign_in(ours[0], company, json={"password": password}).status_code == 200
 
 
-def test_who_signs_in_while_the_password_is_changed_does_not_keep_the_old_one(
+def test_signing_in_while_the_password_is_changed_fails(
     client: FlaskClient, company: Company, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    compare = passwords.is_right
+    compare = passwords.is_correct
 
-    def compare_and_change(kept: str | None, password: str) -> bool:
-        is_right = compare(kept, password)
+    def compare_and_change(stored_hash: str | None, password: str) -> bool:
+        is_correct = compare(stored_hash, password)
         with transaction():
             users.change_password(company.email)
-        return is_right
+        return is_correct
 
-    monkeypatch.setattr(sessions.passwords, "is_right", compare_and_change)
+    monkeypatch.setattr(sessions.passwords, "is_correct", compare_and_change)
     assert sign_in(client, company).status_code == 401
     assert count(LoginSession) == 0
 
 
-def test_who_leaves_a_workspace_is_signed_out_of_it(client: FlaskClient, company: Company) -> None:
+def test_ending_a_membership_ends_its_sessions(client: FlaskClient, company: Company) -> None:
     sign_in(client, company)
     execute("DELETE FROM memberships")
     assert (status(client), count(LoginSession)) == (401, 0)
 
 
-def test_a_changed_role_holds_at_once(client: FlaskClient, company: Company) -> None:
+def test_a_changed_role_applies_at_once(client: FlaskClient, company: Company) -> None:
     sign_in(client, company)
     execute("UPDATE memberships SET role = 'member'")
     assert client.get(PATH).json["user"]["role"] == "member"
 
 
-def test_sessions_and_counters_that_have_ended_leave_in_bites_and_others_stay(
+def test_expired_sessions_and_counters_are_deleted_in_batches_and_others_stay(
     app: Flask, company: Company, wait: Wait, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("app.retention.service.BATCH_SIZE", 2)

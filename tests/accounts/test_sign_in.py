@@ -32,7 +32,7 @@ def actions() -> list[str]:
     return [action for action in entries if action.startswith(("session", "password", "user"))]
 
 
-def test_whoever_has_the_password_signs_in_and_is_known_from_then_on(client: FlaskClient, company: Company) -> None:
+def test_signing_in_with_the_password_opens_a_session(client: FlaskClient, company: Company) -> None:
     answer = sign_in(client, company)
     assert answer.status_code == 200
     assert answer.headers["Cache-Control"] == "private, no-store"
@@ -44,29 +44,29 @@ def test_whoever_has_the_password_signs_in_and_is_known_from_then_on(client: Fla
     assert client.get(PATH).headers["Cache-Control"] == "private, no-store"
 
 
-def test_an_address_is_the_same_in_any_case(client: FlaskClient, company: Company) -> None:
+def test_the_case_of_an_email_address_does_not_matter(client: FlaskClient, company: Company) -> None:
     assert sign_in(client, company, json={"email": f" {company.email.upper()} "}).status_code == 200
 
 
-def test_who_is_not_signed_in_is_nobody(client: FlaskClient) -> None:
+def test_without_a_session_the_answer_is_unauthorized(client: FlaskClient) -> None:
     for answer in (client.get(PATH), client.delete(PATH)):
         assert (answer.status_code, answer.json["code"]) == (401, "unauthorized")
 
 
 @pytest.mark.parametrize("cookie", ["", "nonsense", "A" * 43, "é" * 43, "A" * 3000])
-def test_a_made_up_cookie_opens_nothing(client: FlaskClient, company: Company, cookie: str) -> None:
+def test_an_invalid_cookie_is_unauthorized(client: FlaskClient, company: Company, cookie: str) -> None:
     client.set_cookie("agent_feedback_session", cookie)
     assert client.get(PATH).status_code == 401
 
 
-def test_a_token_is_no_credential_in_a_header(client: FlaskClient, company: Company) -> None:
+def test_a_session_token_is_not_accepted_as_a_bearer_token(client: FlaskClient, company: Company) -> None:
     token = token_of(sign_in(client, company))
     other = client.application.test_client()
     for value in (token, company.product_key, company.company_key):
         assert other.get(PATH, headers={"Authorization": f"Bearer {value}"}).status_code == 401
 
 
-def test_wrong_is_wrong_in_the_same_words_and_with_the_same_work(
+def test_a_wrong_password_and_an_unknown_address_get_the_same_answer_after_the_same_work(
     client: FlaskClient, company: Company, comparisons: list[str]
 ) -> None:
     wrong = sign_in(client, company, json={"password": "not the password"})
@@ -80,12 +80,12 @@ def test_wrong_is_wrong_in_the_same_words_and_with_the_same_work(
     assert cookies(wrong) == cookies(unknown) == []
 
 
-def test_what_stands_for_nobodys_password_costs_as_much_as_a_real_one() -> None:
-    assert not PasswordHasher().check_needs_rehash(passwords.NOBODYS_HASH)
-    assert not passwords.is_right(None, "anything")
+def test_the_dummy_hash_has_the_parameters_of_real_hashes() -> None:
+    assert not PasswordHasher().check_needs_rehash(passwords.DUMMY_HASH)
+    assert not passwords.is_correct(None, "anything")
 
 
-def test_somebody_without_a_workspace_is_refused_like_anybody(client: FlaskClient, company: Company) -> None:
+def test_a_user_without_a_workspace_cannot_sign_in(client: FlaskClient, company: Company) -> None:
     with transaction():
         for table in ("memberships", "login_sessions"):
             session().connection().exec_driver_sql(f"DELETE FROM {table}")
@@ -112,21 +112,21 @@ def test_the_body_is_closed_and_may_name_an_email_address(client: FlaskClient, b
     assert "a@example" not in answer.text
 
 
-def test_signing_in_makes_a_fresh_token_and_ends_the_session_that_was_presented(
+def test_signing_in_creates_a_new_token_and_ends_the_presented_session(
     app: Flask, client: FlaskClient, company: Company
 ) -> None:
-    planted = token_of(sign_in(app.test_client(), company))
-    client.set_cookie("agent_feedback_session", planted)
-    fresh = token_of(sign_in(client, company))
-    assert fresh != planted
+    first_token = token_of(sign_in(app.test_client(), company))
+    client.set_cookie("agent_feedback_session", first_token)
+    second_token = token_of(sign_in(client, company))
+    assert second_token != first_token
     attacker = app.test_client()
-    attacker.set_cookie("agent_feedback_session", planted)
+    attacker.set_cookie("agent_feedback_session", first_token)
     assert attacker.get(PATH).status_code == 401
     assert client.get(PATH).status_code == 200
     assert actions() == ["session.created", "session.revoked", "session.created"]
 
 
-def test_a_token_that_was_made_up_is_never_taken_over(client: FlaskClient, company: Company) -> None:
+def test_an_invalid_token_is_never_adopted(client: FlaskClient, company: Company) -> None:
     client.set_cookie("agent_feedback_session", "A" * 43)
     assert token_of(sign_in(client, company)) != "A" * 43
 
@@ -146,13 +146,13 @@ def test_only_a_digest_is_stored(client: FlaskClient, company: Company) -> None:
     token = token_of(sign_in(client, company))
     assert len(token) == 43
     with transaction():
-        stored = session().scalars(select(LoginSession)).one()
+        row = session().scalars(select(LoginSession)).one()
         entries = session().scalars(select(AuditEntry)).all()
-    assert token.encode() not in stored.digest
-    assert len(stored.digest) == 32
-    written = " ".join(f"{entry.actor} {entry.subject} {json.dumps(entry.details)}" for entry in entries)
-    assert company.email not in written
-    assert token not in written
+    assert token.encode() not in row.digest
+    assert len(row.digest) == 32
+    text = " ".join(f"{entry.actor} {entry.subject} {json.dumps(entry.details)}" for entry in entries)
+    assert company.email not in text
+    assert token not in text
 
 
 def test_the_cookie_in_development(client: FlaskClient, company: Company) -> None:
@@ -161,10 +161,10 @@ def test_the_cookie_in_development(client: FlaskClient, company: Company) -> Non
     attributes = set(cookie.split("; ")[1:])
     assert {"HttpOnly", "SameSite=Lax", "Path=/", "Max-Age=2592000"} <= attributes
     assert "Secure" not in attributes
-    assert not [one for one in attributes if one.startswith("Domain")]
+    assert not [attribute for attribute in attributes if attribute.startswith("Domain")]
 
 
-def test_the_cookie_in_production_is_for_this_host_over_https_alone(production: Flask, company: Company) -> None:
+def test_the_cookie_in_production_is_bound_to_this_host_and_https(production: Flask, company: Company) -> None:
     client = production.test_client()
     answer = sign_in(client, company, base_url="https://feedback.example")
     cookie = cookies(answer)[0]
@@ -181,7 +181,7 @@ def test_the_cookie_in_production_is_for_this_host_over_https_alone(production: 
     "origin",
     ["https://evil.example", "null", "https://feedback.example.evil.example", "http://feedback.example", "x:["],
 )
-def test_pages_of_other_sites_neither_sign_in_nor_out(production: Flask, company: Company, origin: str) -> None:
+def test_pages_of_other_sites_can_neither_sign_in_nor_out(production: Flask, company: Company, origin: str) -> None:
     client, base = production.test_client(), "https://feedback.example"
     answer = sign_in(client, company, base_url=base, headers={"Origin": origin})
     assert (answer.status_code, answer.json["code"]) == (403, "foreign_origin")
@@ -193,19 +193,18 @@ def test_pages_of_other_sites_neither_sign_in_nor_out(production: Flask, company
 @pytest.mark.parametrize(
     "origin", ["https://feedback.example", "https://app.example", "https://own.example", "https://APP.example:443"]
 )
-def test_our_own_pages_do(production: Flask, company: Company, origin: str) -> None:
+def test_pages_of_our_own_origins_can_sign_in_and_out(production: Flask, company: Company, origin: str) -> None:
     client, base = production.test_client(), "https://own.example"
     assert sign_in(client, company, base_url=base, headers={"Origin": origin}).status_code == 200
     assert client.delete(PATH, base_url=base, headers={"Origin": origin}).status_code == 204
 
 
-def test_who_has_several_workspaces_signs_in_to_the_one_that_they_joined_first(
-    client: FlaskClient, company: Company
-) -> None:
+def test_a_user_of_several_workspaces_signs_in_to_the_one_joined_first(client: FlaskClient, company: Company) -> None:
     with transaction():
         statement = (
-            "WITH made AS (INSERT INTO workspaces VALUES (gen_random_uuid(), %s, now()) RETURNING id) "
-            "INSERT INTO memberships SELECT made.id, users.id, 'member', now() + %s::interval FROM made, users"
+            "WITH workspace AS (INSERT INTO workspaces VALUES (gen_random_uuid(), %s, now()) RETURNING id) "
+            "INSERT INTO memberships "
+            "SELECT workspace.id, users.id, 'member', now() + %s::interval FROM workspace, users"
         )
         session().connection().exec_driver_sql(statement, ("Later", "1 day"))
     assert sign_in(client, company).json["workspace"]["name"] == "Example company"
@@ -215,7 +214,7 @@ def test_who_has_several_workspaces_signs_in_to_the_one_that_they_joined_first(
     assert sign_in(client, company).json["workspace"]["name"] == "Earlier"
 
 
-def test_nothing_of_it_is_logged(
+def test_no_credential_is_logged(
     client: FlaskClient, company: Company, caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]
 ) -> None:
     caplog.set_level(logging.DEBUG)

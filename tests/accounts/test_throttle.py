@@ -1,4 +1,4 @@
-"""Guessing at passwords is slow, and hinders nobody else."""
+"""Attempts to sign in are limited, without locking other users out."""
 
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -21,8 +21,8 @@ from tests.factories import Company, sign_in
 ATTACKER, OWNER = "203.0.113.66", "198.51.100.7"
 
 
-SMALL = Limit(12, ADDRESS_LIMIT.forgotten_after, ADDRESS_LIMIT.longest_wait_s)
-"""A limit of addresses that is reached sooner; every guess costs what it should cost."""
+SMALL = Limit(12, ADDRESS_LIMIT.reset_after, ADDRESS_LIMIT.max_wait_s)
+"""A limit for addresses that a test reaches sooner."""
 
 
 @pytest.fixture
@@ -38,38 +38,40 @@ def guess(client: FlaskClient, company: Company, address: str = ATTACKER, **chan
     return sign_in(client, company, json={"password": "a guess", **changed}, **come_from(address))
 
 
-def guess_until_refused(client: FlaskClient, company: Company, **changed: str) -> Any:
-    for _ in range(PAIR_LIMIT.free + 1):
+def guess_until_throttled(client: FlaskClient, company: Company, **changed: str) -> Any:
+    for _ in range(PAIR_LIMIT.free_attempts + 1):
         assert guess(client, company, **changed).status_code == 401
     return guess(client, company, **changed)
 
 
-def test_after_some_free_guesses_each_waits_longer(client: FlaskClient, company: Company, wait: Wait) -> None:
-    refused = guess_until_refused(client, company)
-    assert (refused.status_code, refused.json["code"]) == (429, "too_many_attempts")
+def test_after_the_free_attempts_each_failure_doubles_the_wait(
+    client: FlaskClient, company: Company, wait: Wait
+) -> None:
+    answer = guess_until_throttled(client, company)
+    assert (answer.status_code, answer.json["code"]) == (429, "too_many_attempts")
     waits = []
     for _ in range(12):
-        waits.append(int(refused.headers["Retry-After"]))
+        waits.append(int(answer.headers["Retry-After"]))
         wait(seconds=waits[-1])
         assert guess(client, company).status_code == 401
-        refused = guess(client, company)
+        answer = guess(client, company)
     assert waits == [2, 4, 8, 16, 32, 64, 128, 256, 512, 900, 900, 900]
 
 
-def test_a_refused_attempt_is_not_compared_and_does_not_prolong_the_wait(
+def test_a_rejected_attempt_is_not_compared_and_does_not_prolong_the_wait(
     client: FlaskClient, company: Company, comparisons: list[str], wait: Wait
 ) -> None:
-    guess_until_refused(client, company)
-    compared = len(comparisons)
+    guess_until_throttled(client, company)
+    comparison_count = len(comparisons)
     for _ in range(5):
-        refused = sign_in(client, company, **come_from(ATTACKER))
-        assert (refused.status_code, refused.headers["Retry-After"]) == (429, "2")
-    assert len(comparisons) == compared
+        answer = sign_in(client, company, **come_from(ATTACKER))
+        assert (answer.status_code, answer.headers["Retry-After"]) == (429, "2")
+    assert len(comparisons) == comparison_count
     wait(seconds=2)
     assert sign_in(client, company, **come_from(ATTACKER)).status_code == 200
 
 
-def test_who_guesses_from_elsewhere_does_not_lock_the_owner_out(app: Flask, company: Company, wait: Wait) -> None:
+def test_guessing_from_elsewhere_does_not_lock_the_owner_out(app: Flask, company: Company, wait: Wait) -> None:
     for number in range(24):
         guess(app.test_client(), company, f"203.0.113.{number % 8}")
         wait(seconds=30)
@@ -78,47 +80,54 @@ def test_who_guesses_from_elsewhere_does_not_lock_the_owner_out(app: Flask, comp
     assert owner.get("/api/session").status_code == 200
 
 
-def test_an_unknown_address_is_throttled_like_a_known_one(client: FlaskClient, company: Company, wait: Wait) -> None:
-    known = guess_until_refused(client, company)
-    unknown = guess_until_refused(client, company, email="nobody@example.com")
-    assert (known.status_code, known.headers["Retry-After"]) == (unknown.status_code, unknown.headers["Retry-After"])
-    assert known.json["error"] == unknown.json["error"]
+def test_an_unknown_email_address_is_throttled_like_an_existing_one(
+    client: FlaskClient, company: Company, wait: Wait
+) -> None:
+    existing = guess_until_throttled(client, company)
+    unknown = guess_until_throttled(client, company, email="nobody@example.com")
+    assert (existing.status_code, existing.headers["Retry-After"]) == (
+        unknown.status_code,
+        unknown.headers["Retry-After"],
+    )
+    assert existing.json["error"] == unknown.json["error"]
 
 
-def test_the_case_of_an_address_makes_no_new_attempts(client: FlaskClient, company: Company, wait: Wait) -> None:
-    guess_until_refused(client, company)
+def test_another_case_of_the_address_uses_the_same_counter(client: FlaskClient, company: Company, wait: Wait) -> None:
+    guess_until_throttled(client, company)
     assert guess(client, company, email=company.email.upper()).status_code == 429
 
 
 @pytest.mark.usefixtures("small_limit")
 def test_many_accounts_from_one_address_are_throttled_too(client: FlaskClient, company: Company, wait: Wait) -> None:
-    for number in range(SMALL.free + 1):
+    for number in range(SMALL.free_attempts + 1):
         assert guess(client, company, email=f"somebody{number}@example.com").status_code == 401
     assert guess(client, company, email="another@example.com").status_code == 429
     assert guess(client, company, OWNER, email="another@example.com").status_code == 401
     with transaction():
         stored = len(session().scalars(select(SignInThrottle.digest)).all())
-    # A refused attempt leaves nothing, so a flood of made-up accounts does not fill the table.
-    assert stored == (1 + SMALL.free + 1) + 2
+    # A rejected attempt stores nothing, so many invented accounts do not fill the table.
+    assert stored == (1 + SMALL.free_attempts + 1) + 2
 
 
-def test_an_ipv6_customer_is_one_client(client: FlaskClient, company: Company, wait: Wait) -> None:
-    for number in range(PAIR_LIMIT.free + 1):
+def test_an_ipv6_network_is_one_client(client: FlaskClient, company: Company, wait: Wait) -> None:
+    for number in range(PAIR_LIMIT.free_attempts + 1):
         guess(client, company, f"2001:db8:1:2::{number}")
     assert guess(client, company, "2001:db8:1:2:ffff::1").status_code == 429
     assert guess(client, company, "2001:db8:1:3::1").status_code == 401
 
 
-def test_signing_in_makes_the_pair_start_anew(client: FlaskClient, company: Company, wait: Wait) -> None:
+def test_signing_in_resets_the_counter_of_the_pair(client: FlaskClient, company: Company, wait: Wait) -> None:
     for _ in range(3):
-        for _ in range(PAIR_LIMIT.free):
+        for _ in range(PAIR_LIMIT.free_attempts):
             assert guess(client, company).status_code == 401
         assert sign_in(client, company, **come_from(ATTACKER)).status_code == 200
 
 
 @pytest.mark.usefixtures("small_limit")
-def test_an_account_of_ones_own_does_not_clear_ones_address(client: FlaskClient, company: Company, wait: Wait) -> None:
-    for number in range(SMALL.free):
+def test_signing_in_does_not_reset_the_counter_of_the_address(
+    client: FlaskClient, company: Company, wait: Wait
+) -> None:
+    for number in range(SMALL.free_attempts):
         assert guess(client, company, email=f"somebody{number}@example.com").status_code == 401
         if number % 4 == 0:
             assert sign_in(client, company, **come_from(ATTACKER)).status_code == 200
@@ -126,14 +135,14 @@ def test_an_account_of_ones_own_does_not_clear_ones_address(client: FlaskClient,
     assert guess(client, company, email="another@example.com").status_code == 429
 
 
-def test_who_has_been_quiet_for_long_starts_anew(client: FlaskClient, company: Company, wait: Wait) -> None:
-    guess_until_refused(client, company)
+def test_a_counter_is_reset_after_a_day_without_attempts(client: FlaskClient, company: Company, wait: Wait) -> None:
+    guess_until_throttled(client, company)
     wait(hours=24)
-    for _ in range(PAIR_LIMIT.free):
+    for _ in range(PAIR_LIMIT.free_attempts):
         assert guess(client, company).status_code == 401
 
 
-def test_simultaneous_guesses_in_two_processes_are_all_counted(
+def test_simultaneous_attempts_in_two_processes_are_all_counted(
     app: Flask, settings: Settings, company: Company, wait: Wait, comparisons: list[str]
 ) -> None:
     another = create_app(settings)
@@ -147,27 +156,29 @@ def test_simultaneous_guesses_in_two_processes_are_all_counted(
 
     with ThreadPoolExecutor(16) as pool:
         statuses = list(pool.map(work, range(16)))
-    assert sorted(statuses) == [401] * (PAIR_LIMIT.free + 1) + [429] * (15 - PAIR_LIMIT.free)
-    assert len(comparisons) == PAIR_LIMIT.free + 1
+    assert sorted(statuses) == [401] * (PAIR_LIMIT.free_attempts + 1) + [429] * (15 - PAIR_LIMIT.free_attempts)
+    assert len(comparisons) == PAIR_LIMIT.free_attempts + 1
     another.extensions["database"].dispose()
 
 
-def test_nothing_in_the_table_tells_who_it_was(client: FlaskClient, company: Company) -> None:
+def test_the_table_of_counters_names_nobody(client: FlaskClient, company: Company) -> None:
     guess(client, company)
     with transaction():
         rows = session().connection().exec_driver_sql("SELECT t::text FROM sign_in_throttles t").scalars().all()
     assert len(rows) == 2
-    for told in (company.email, ATTACKER, company.email.encode().hex(), ATTACKER.encode().hex()):
-        assert told not in " ".join(rows)
+    for text in (company.email, ATTACKER, company.email.encode().hex(), ATTACKER.encode().hex()):
+        assert text not in " ".join(rows)
 
 
-def test_behind_a_trusted_proxy_the_client_is_who_the_proxy_says(production: Flask, company: Company) -> None:
+def test_behind_a_trusted_proxy_the_address_comes_from_its_header(production: Flask, company: Company) -> None:
     client = production.test_client()
 
-    def forwarded(told: str) -> int:
-        return guess_with(client, company, {"X-Forwarded-For": told})
+    def forwarded(address: str) -> int:
+        return guess_with(client, company, {"X-Forwarded-For": address})
 
-    assert [forwarded(ATTACKER) for _ in range(PAIR_LIMIT.free + 2)] == [401] * (PAIR_LIMIT.free + 1) + [429]
+    assert [forwarded(ATTACKER) for _ in range(PAIR_LIMIT.free_attempts + 2)] == [401] * (
+        PAIR_LIMIT.free_attempts + 1
+    ) + [429]
     # What a client writes itself stands before what the proxy adds.
     assert forwarded(f"{OWNER}, {ATTACKER}") == 429
     assert forwarded(OWNER) == 401
@@ -178,10 +189,12 @@ def guess_with(client: FlaskClient, company: Company, headers: dict[str, str]) -
     return status
 
 
-def test_without_a_trusted_proxy_nobody_chooses_an_address(
+def test_without_a_trusted_proxy_the_header_is_ignored(
     client: FlaskClient, company: Company, caplog: pytest.LogCaptureFixture, wait: Wait
 ) -> None:
     guards._warn_of_proxy.cache_clear()
-    told = [guess_with(client, company, {"X-Forwarded-For": f"203.0.113.{n}"}) for n in range(PAIR_LIMIT.free + 2)]
-    assert told[-1] == 429
+    statuses = [
+        guess_with(client, company, {"X-Forwarded-For": f"203.0.113.{n}"}) for n in range(PAIR_LIMIT.free_attempts + 2)
+    ]
+    assert statuses[-1] == 429
     assert caplog.text.count("AGENT_FEEDBACK_TRUSTED_PROXIES") == 1

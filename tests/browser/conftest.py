@@ -1,4 +1,4 @@
-"""A real Chromium, and a page in the words of its tests."""
+"""A headless Chromium, and what tests do with a page."""
 
 import shutil
 from collections.abc import Iterator
@@ -21,11 +21,11 @@ FLAGS = (
     "--no-first-run",
     "--window-size=1100,900",
 )
-PATIENCE_S = 15
+TIMEOUT_S = 15
 
 
 class Page:
-    """One open page, in the words of its tests."""
+    """The page that the browser shows."""
 
     def __init__(self, driver: Chrome) -> None:
         self.driver = driver
@@ -36,14 +36,29 @@ class Page:
     def texts(self, selector: str) -> list[str]:
         return [element.text for element in self.driver.find_elements(By.CSS_SELECTOR, selector)]
 
+    def content(self, selector: str) -> str:
+        """Return the text of an element that may be folded away."""
+        text: str = self.driver.find_element(By.CSS_SELECTOR, selector).get_property("textContent")  # type: ignore[assignment]  # a union for all properties
+        return text
+
+    def copied(self, step: str) -> str:
+        """Press a step's "Copy as curl", and return what the page writes to the clipboard."""
+        self.driver.execute_script(
+            "navigator.clipboard.writeText = async (text) => { window.copied = text; }; window.copied = null;"
+        )
+        self.driver.find_element(By.CSS_SELECTOR, f"[data-curl={step}]").click()
+        WebDriverWait(self.driver, TIMEOUT_S).until(lambda driver: driver.execute_script("return window.copied"))
+        text: str = self.driver.execute_script("return window.copied")
+        return text
+
     def wait_for(self, selector: str, text: str) -> None:
-        # A page may be replaced by the next one while it is looked at.
-        waiting = WebDriverWait(self.driver, PATIENCE_S, ignored_exceptions=[StaleElementReferenceException])
-        waiting.until(lambda _: any(text in shown for shown in self.texts(selector)))
+        # The elements may be replaced between finding and reading them.
+        waiting = WebDriverWait(self.driver, TIMEOUT_S, ignored_exceptions=[StaleElementReferenceException])
+        waiting.until(lambda _: any(text in content for content in self.texts(selector)))
 
     def wait_for_focus(self, name: str) -> WebElement:
-        """Wait until the browser has put the focus where the page asks for it, which it does after loading."""
-        waiting = WebDriverWait(self.driver, PATIENCE_S, ignored_exceptions=[StaleElementReferenceException])
+        """Wait until the element with this id has the focus, which `autofocus` sets after loading; return it."""
+        waiting = WebDriverWait(self.driver, TIMEOUT_S, ignored_exceptions=[StaleElementReferenceException])
         waiting.until(lambda _: self.driver.switch_to.active_element.get_attribute("id") == name)
         return self.driver.switch_to.active_element
 
@@ -62,6 +77,6 @@ def driver() -> Iterator[Chrome]:
     options.binary_location = chromium
     for flag in FLAGS:
         options.add_argument(flag)
-    opened = Chrome(options, ChromeService(chromedriver))
-    yield opened
-    opened.quit()
+    driver = Chrome(options, ChromeService(chromedriver))
+    yield driver
+    driver.quit()

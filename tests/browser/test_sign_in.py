@@ -53,7 +53,7 @@ def test_the_keyboard_alone_is_enough(page: Page, stack: Stack) -> None:
 def test_a_wrong_password_is_announced(page: Page, stack: Stack) -> None:
     fill(page, stack, "not the password")
     page.press("Sign in")
-    page.wait_for("[role=alert]", "Nobody signs in here")
+    page.wait_for("[role=alert]", "No user has this e-mail address")
     page.wait_for_focus("password")
     fill(page, stack)
     page.press("Sign in")

@@ -1,4 +1,4 @@
-"""The command line."""
+"""`flask workspace`, `product`, `environment`, `key` and `interaction`."""
 
 import json
 import uuid
@@ -19,7 +19,7 @@ def run(app: Flask, *arguments: str) -> Any:
     return json.loads(result.output)
 
 
-def refuse(app: Flask, *arguments: str) -> str:
+def run_failing(app: Flask, *arguments: str) -> str:
     result = app.test_cli_runner().invoke(args=list(arguments))
     assert result.exit_code != 0
     return result.output
@@ -46,8 +46,8 @@ def test_a_company_is_set_up_from_the_command_line(app: Flask) -> None:
         30,
         90,
     )
-    changed = run(app, "environment", "set", environment["environmentId"], "--mode", "ask_once")
-    assert (changed["mode"], changed["retentionDays"]) == ("ask_once", 30)
+    changed_row = run(app, "environment", "set", environment["environmentId"], "--mode", "ask_once")
+    assert (changed_row["mode"], changed_row["retentionDays"]) == ("ask_once", 30)
     key = run(app, "key", "create", "--environment", environment["environmentId"], "--kind", "product")
     assert key["key"].startswith(f"af_live_{key['keyId']}_{environment['environmentId'].replace('-', '')}_")
     with transaction():
@@ -68,30 +68,30 @@ def test_keys_are_listed_revoked_and_rotated_without_their_texts(app: Flask, com
     rotated = run(app, "key", "rotate", product_key_id, "--overlap-hours", "24")
     revoked = run(app, "key", "revoke", product_key_id)
     assert revoked["revokedAt"]
-    listed = run(app, "key", "list", "--environment", environment_id)
-    assert {key["keyId"] for key in listed} == {product_key_id, rotated["keyId"], company.company_key.split("_")[2]}
-    assert next(key for key in listed if key["keyId"] == rotated["keyId"])["replaces"] == product_key_id
-    assert company.product_key not in json.dumps(listed)
-    assert rotated["key"] not in json.dumps(listed)
+    rows = run(app, "key", "list", "--environment", environment_id)
+    assert {key["keyId"] for key in rows} == {product_key_id, rotated["keyId"], company.company_key.split("_")[2]}
+    assert next(key for key in rows if key["keyId"] == rotated["keyId"])["replaces"] == product_key_id
+    assert company.product_key not in json.dumps(rows)
+    assert rotated["key"] not in json.dumps(rows)
 
 
 def test_a_product_key_can_be_given_the_company_right_and_an_expiry(app: Flask, company: Company) -> None:
     options = ("--environment", str(company.environment_id), "--kind", "product", "--right", "company")
     key = run(app, "key", "create", *options, "--expires-in", "24h")
-    listed = next(one for one in run(app, "key", "list") if one["keyId"] == key["keyId"])
-    assert listed["rights"] == ["company"]
-    assert listed["expiresAt"] > listed["createdAt"]
+    row = next(row for row in run(app, "key", "list") if row["keyId"] == key["keyId"])
+    assert row["rights"] == ["company"]
+    assert row["expiresAt"] > row["createdAt"]
 
 
 def test_an_interaction_is_shown_with_its_review(app: Flask, company: Company) -> None:
     interaction_id = str(uuid.uuid4())
     send_review(app.test_client(), company.capability(interaction_id))
-    shown = run(app, "interaction", "show", interaction_id, "--environment", str(company.environment_id))
-    assert (shown["surface"], shown["operation"], shown["review"]["outcome"]) == ("unknown", "pending", "success")
-    assert shown["statusCode"] is None
+    record = run(app, "interaction", "show", interaction_id, "--environment", str(company.environment_id))
+    assert (record["surface"], record["operation"], record["review"]["outcome"]) == ("unknown", "pending", "success")
+    assert record["statusCode"] is None
 
 
-def test_the_same_is_shown_as_text(app: Flask, company: Company) -> None:
+def test_rows_are_printed_as_text_without_the_json_option(app: Flask, company: Company) -> None:
     result = app.test_cli_runner().invoke(args=["key", "list", "--environment", str(company.environment_id)])
     assert f"keyId          {company.product_key.split('_')[2]}" in result.output
 
@@ -110,15 +110,15 @@ def test_the_same_is_shown_as_text(app: Flask, company: Company) -> None:
         (("workspace", "create", "--email", "nobody", "--name", "x"), "not an e-mail address"),
     ],
 )
-def test_a_mistake_is_told_in_one_sentence(app: Flask, arguments: tuple[str, ...], sentence: str) -> None:
-    assert sentence in refuse(app, *arguments)
+def test_an_error_is_one_sentence(app: Flask, arguments: tuple[str, ...], sentence: str) -> None:
+    assert sentence in run_failing(app, *arguments)
 
 
-def test_a_duration_that_cannot_be_read_says_how_one_is_written(app: Flask, company: Company) -> None:
+def test_an_invalid_duration_shows_the_valid_formats(app: Flask, company: Company) -> None:
     options = ("--environment", str(company.environment_id), "--kind", "product", "--expires-in", "soon")
-    assert "90s, 15m, 24h or 30d" in refuse(app, "key", "create", *options)
+    assert "90s, 15m, 24h or 30d" in run_failing(app, "key", "create", *options)
 
 
-def test_an_address_is_taken_once(app: Flask) -> None:
+def test_an_email_address_is_unique(app: Flask) -> None:
     run(app, "workspace", "create", "--email", "owner@example.com", "--name", "One")
-    assert "already" in refuse(app, "workspace", "create", "--email", "OWNER@example.com", "--name", "Two")
+    assert "already" in run_failing(app, "workspace", "create", "--email", "OWNER@example.com", "--name", "Two")

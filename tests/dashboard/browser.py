@@ -1,4 +1,4 @@
-"""A browser without JavaScript, as far as forms go."""
+"""Reading and sending the forms of pages without a browser."""
 
 import re
 from html import unescape
@@ -20,8 +20,8 @@ def fields(page: TestResponse) -> dict[str, str]:
     }
 
 
-def sign_in_by_form(client: FlaskClient, company: Company, path: str = "/sign-in", **changed: Any) -> TestResponse:
+def sign_in_by_form(client: FlaskClient, company: Company, path: str = "/sign-in", **changes: Any) -> TestResponse:
     """Open the sign-in page and send its form."""
     form = {**fields(client.get(path)), "email": company.email, "password": company.password}
-    sent = {name: value for name, value in {**form, **changed}.items() if value is not None}
-    return client.post("/sign-in", data=sent)
+    values = {name: value for name, value in {**form, **changes}.items() if value is not None}
+    return client.post("/sign-in", data=values)

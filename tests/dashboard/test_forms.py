@@ -1,4 +1,4 @@
-"""No form is taken that this browser was not given."""
+"""Forms are accepted with the token of their browser only."""
 
 import re
 from typing import Any
@@ -13,16 +13,14 @@ from tests.dashboard.browser import TOKEN, fields, sign_in_by_form
 from tests.factories import Company, sign_in
 
 UNPROTECTED = {"playground"}
-"""It has no session and changes nothing of anybody's but the demo workspace."""
+"""Without a session; it can change the demo workspace only."""
 
 
 def is_stale(answer: Any) -> bool:
     return answer.status_code == 403 and "not valid any more" in answer.text
 
 
-def test_every_page_that_changes_something_asks_for_the_token(
-    app: Flask, client: FlaskClient, company: Company
-) -> None:
+def test_every_form_requires_the_token(app: Flask, client: FlaskClient, company: Company) -> None:
     sign_in(client, company)
     pages = {page.blueprint.name for page in PAGE_MOUNTS} - UNPROTECTED
     changing = [
@@ -37,24 +35,24 @@ def test_every_page_that_changes_something_asks_for_the_token(
 
 
 @pytest.mark.parametrize("token", [None, "", "nonsense", "é" * 43, "A" * 43])
-def test_a_missing_or_made_up_token_is_refused(client: FlaskClient, company: Company, token: str | None) -> None:
+def test_a_missing_or_invalid_token_is_rejected(client: FlaskClient, company: Company, token: str | None) -> None:
     assert is_stale(sign_in_by_form(client, company, **{TOKEN: token}))
     sign_in(client, company)
     assert is_stale(client.post("/sign-out", data={TOKEN: token} if token is not None else {}))
 
 
-def test_a_token_without_its_cookie_is_refused(app: Flask, client: FlaskClient, company: Company) -> None:
+def test_a_token_without_its_cookie_is_rejected(app: Flask, client: FlaskClient, company: Company) -> None:
     form = fields(client.get("/sign-in"))
-    given = {**form, "email": company.email, "password": company.password}
-    assert is_stale(app.test_client().post("/sign-in", data=given))
+    values = {**form, "email": company.email, "password": company.password}
+    assert is_stale(app.test_client().post("/sign-in", data=values))
 
 
-def test_the_token_of_another_browser_is_refused(app: Flask, client: FlaskClient, company: Company) -> None:
+def test_the_token_of_another_browser_is_rejected(app: Flask, client: FlaskClient, company: Company) -> None:
     foreign = fields(app.test_client().get("/sign-in"))[TOKEN]
     assert is_stale(sign_in_by_form(client, company, **{TOKEN: foreign}))
 
 
-def test_the_token_of_another_session_is_refused(app: Flask, client: FlaskClient, company: Company) -> None:
+def test_the_token_of_another_session_is_rejected(app: Flask, client: FlaskClient, company: Company) -> None:
     other = app.test_client()
     sign_in(other, company)
     sign_in(client, company)
@@ -63,23 +61,23 @@ def test_the_token_of_another_session_is_refused(app: Flask, client: FlaskClient
     assert other.post("/sign-out", data=foreign).status_code == 303
 
 
-def test_the_token_from_before_signing_in_is_none_of_the_session(client: FlaskClient, company: Company) -> None:
+def test_the_token_from_before_signing_in_is_rejected_afterwards(client: FlaskClient, company: Company) -> None:
     before = fields(client.get("/sign-in"))
     sign_in(client, company)
     assert is_stale(client.post("/sign-out", data={TOKEN: before[TOKEN]}))
 
 
-def test_a_cookie_that_somebody_else_made_is_refused(client: FlaskClient, company: Company) -> None:
+def test_a_cookie_with_an_invalid_signature_is_rejected(client: FlaskClient, company: Company) -> None:
     form = fields(client.get("/sign-in"))
     cookie = client.get_cookie("agent_feedback_form")
     assert cookie
     value, _, signature = cookie.value.partition(".")
     client.set_cookie("agent_feedback_form", f"{value[:-1]}x.{signature}")
-    given = {**form, "email": company.email, "password": company.password}
-    assert is_stale(client.post("/sign-in", data=given))
+    values = {**form, "email": company.email, "password": company.password}
+    assert is_stale(client.post("/sign-in", data=values))
 
 
-def test_a_form_from_before_signing_in_is_good_for_an_hour(client: FlaskClient, company: Company, wait: Wait) -> None:
+def test_a_form_from_before_signing_in_is_valid_for_an_hour(client: FlaskClient, company: Company, wait: Wait) -> None:
     form = {**fields(client.get("/sign-in")), "email": company.email, "password": "wrong"}
     wait(hours=1)
     assert client.post("/sign-in", data=form).status_code == 401
@@ -87,19 +85,19 @@ def test_a_form_from_before_signing_in_is_good_for_an_hour(client: FlaskClient, 
     assert is_stale(client.post("/sign-in", data=form))
 
 
-def test_two_tabs_do_not_end_each_other(client: FlaskClient, company: Company) -> None:
+def test_forms_in_two_tabs_are_both_valid(client: FlaskClient, company: Company) -> None:
     first, second = fields(client.get("/sign-in")), fields(client.get("/sign-in"))
     for form in (second, first):
         assert client.post("/sign-in", data={**form, "email": "a@example.com", "password": "x"}).status_code == 401
 
 
-def test_pages_of_other_sites_are_refused_by_their_origin_too(client: FlaskClient, company: Company) -> None:
+def test_a_form_of_another_site_is_rejected_by_its_origin_too(client: FlaskClient, company: Company) -> None:
     sign_in(client, company)
     answer = client.post("/sign-out", data=fields(client.get("/")), headers={"Origin": "https://evil.example"})
     assert answer.status_code == 403
     assert "another site" in answer.text
 
 
-def test_a_huge_form_is_not_read(client: FlaskClient, company: Company) -> None:
+def test_a_form_beyond_the_limit_is_rejected(client: FlaskClient, company: Company) -> None:
     answer = sign_in_by_form(client, company, email="x" * 100_000)
     assert (answer.status_code, answer.mimetype) == (413, "text/html")

@@ -1,4 +1,4 @@
-"""What all pages have in common, and the first of them."""
+"""The home page, errors as pages, and what all pages share."""
 
 import json
 import re
@@ -11,7 +11,7 @@ from flask import Flask
 from flask.testing import FlaskClient
 
 from app.accounts import guards
-from app.accounts.guards import RoleTooSmall
+from app.accounts.guards import InsufficientRole
 from app.accounts.rules import ROLES
 from app.accounts.sessions import Login
 from app.core.database import Database, session, transaction
@@ -19,6 +19,7 @@ from app.core.errors import DatabaseUnavailable
 from app.products import service as products
 from app.products.models import Product
 from app.products.rules import Mode
+from tests.conftest import ROOT
 from tests.factories import Company, found_company, sign_in
 
 
@@ -29,13 +30,18 @@ def test_the_home_page_lists_the_workspaces_products_and_environments(client: Fl
         empty = products.create_product(company.workspace_id, "Another product")
     sign_in(client, company)
     page = client.get("/").text
-    for told in (company.workspace_id, company.product_id, company.environment_id, staging.id, empty.id):
-        assert str(told) in page
-    for told in ("never_ask: nobody is asked", "ask_once: each customer once", "90 days", "30 days", "7 days"):
-        assert told in page
+    for text in (company.workspace_id, company.product_id, company.environment_id, staging.id, empty.id):
+        assert str(text) in page
+    for text in ("never_ask: nobody is asked", "ask_once: each customer once", "90 days", "30 days", "7 days"):
+        assert text in page
     assert "staging &lt;1&gt;" in page
     assert company.email in page
     assert "No environment yet" in page
+
+
+def test_only_the_decorator_opens_the_transaction_of_a_page() -> None:
+    modules = [path for path in (ROOT / "app/dashboard").glob("*.py") if "transaction()" in path.read_text()]
+    assert [path.name for path in modules] == ["pages.py"]
 
 
 def test_nothing_of_another_workspace_is_shown(client: FlaskClient, company: Company) -> None:
@@ -43,11 +49,11 @@ def test_nothing_of_another_workspace_is_shown(client: FlaskClient, company: Com
         other = found_company()
     sign_in(client, company)
     page = client.get("/").text
-    for hidden in (other.workspace_id, other.product_id, other.environment_id, other.email):
-        assert str(hidden) not in page
+    for text in (other.workspace_id, other.product_id, other.environment_id, other.email):
+        assert str(text) not in page
 
 
-def test_an_empty_workspace_says_how_to_go_on(client: FlaskClient, company: Company) -> None:
+def test_an_empty_workspace_shows_the_command_for_a_product(client: FlaskClient, company: Company) -> None:
     with transaction():
         session().delete(session().get_one(Product, company.product_id))
     sign_in(client, company)
@@ -56,7 +62,7 @@ def test_an_empty_workspace_says_how_to_go_on(client: FlaskClient, company: Comp
 
 @pytest.mark.parametrize("path", ["/", "/sign-in", "/playground", "/sign-out", "/static/style.css"])
 @pytest.mark.parametrize("is_signed_in", [False, True])
-def test_every_answer_protects_its_reader(
+def test_every_page_has_the_security_headers(
     client: FlaskClient, company: Company, path: str, *, is_signed_in: bool
 ) -> None:
     if is_signed_in:
@@ -72,7 +78,7 @@ def test_every_answer_protects_its_reader(
             assert "no-store" in answer.headers["Cache-Control"]
 
 
-def test_no_page_has_a_script_or_a_style_inside(client: FlaskClient, company: Company) -> None:
+def test_no_page_has_inline_scripts_or_styles(client: FlaskClient, company: Company) -> None:
     pages = [client.get("/sign-in").text]
     sign_in(client, company)
     pages.append(client.get("/").text)
@@ -82,43 +88,73 @@ def test_no_page_has_a_script_or_a_style_inside(client: FlaskClient, company: Co
         assert not re.search(r"\son\w+=", page)
 
 
-def refuse_to_run(*_: object) -> None:
+def raise_unavailable(*_: object) -> None:
     raise DatabaseUnavailable
 
 
-def test_a_database_that_is_away_is_told_on_a_page(client: FlaskClient, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Database, "execute_prepared", refuse_to_run)
+def test_an_unavailable_database_is_reported_on_a_page(client: FlaskClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Database, "execute_prepared", raise_unavailable)
     client.set_cookie("agent_feedback_session", "A" * 43)
     answer = client.get("/")
     assert (answer.status_code, answer.mimetype, answer.headers["Retry-After"]) == (503, "text/html", "1")
 
 
-def test_the_playground_is_a_development_copys_own(client: FlaskClient, production: Flask) -> None:
-    for one in (client, production.test_client()):
-        answer = one.get("/playground")
+BROWSER = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
+
+
+def test_a_browser_gets_a_page_with_a_link_home_for_an_unknown_address(client: FlaskClient) -> None:
+    answer = client.get("/nothing-here", headers={"Accept": BROWSER})
+    assert (answer.status_code, answer.mimetype) == (404, "text/html")
+    assert '<a href="/">To the start page</a>' in answer.text
+    assert "frame-ancestors 'none'" in answer.headers["Content-Security-Policy"]
+    assert "Accept" in answer.headers["Vary"]
+
+
+@pytest.mark.parametrize("accept", [None, "*/*", "application/json", "application/json, text/html;q=0.9", "nonsense"])
+def test_a_program_gets_json_for_an_unknown_address(client: FlaskClient, accept: str | None) -> None:
+    answer = client.get("/nothing-here", headers={"Accept": accept} if accept else {})
+    assert (answer.status_code, answer.mimetype, answer.json["code"]) == (404, "application/json", "not_found")
+
+
+@pytest.mark.parametrize(
+    "path", ["/api", "/api/nothing", "/api/v2/nothing", "/.well-known/nothing", "/sdk/nothing/at/all"]
+)
+def test_paths_of_the_api_answer_in_json_to_browsers_too(client: FlaskClient, path: str) -> None:
+    answer = client.get(path, headers={"Accept": BROWSER})
+    assert (answer.status_code, answer.mimetype) == (404, "application/json")
+
+
+def test_a_script_of_the_playground_gets_its_errors_as_json(client: FlaskClient) -> None:
+    answer = client.post("/playground/product", headers={"Accept": "application/json"})
+    assert (answer.status_code, answer.mimetype) == (404, "application/json")
+
+
+def test_only_a_development_copy_has_the_playground(client: FlaskClient, production: Flask) -> None:
+    for visitor in (client, production.test_client()):
+        answer = visitor.get("/playground")
         assert (answer.status_code, answer.mimetype) == (404, "text/html")
-        assert "/playground" not in one.get("/sign-in").text
+        assert "/playground" not in visitor.get("/sign-in").text
 
 
-def test_the_demo_copy_links_to_its_playground(
+def test_a_development_copy_links_to_the_playground(
     app: Flask, client: FlaskClient, company: Company, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    keys = {"environmentId": str(company.environment_id), "productKey": company.product_key}
-    (tmp_path / "credentials.json").write_text(json.dumps(keys))
+    credentials = {"environmentId": str(company.environment_id)}
+    (tmp_path / "credentials.json").write_text(json.dumps(credentials))
     monkeypatch.setitem(app.extensions, "settings", replace(app.extensions["settings"], data_dir=tmp_path))
     assert client.get("/playground").status_code == 200
     assert 'href="/playground"' in client.get("/sign-in").text
 
 
 @pytest.mark.parametrize("role", ROLES)
-def test_a_page_that_changes_something_asks_for_a_role(app: Flask, role: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_role_that_is_too_small_is_rejected(app: Flask, role: str, monkeypatch: pytest.MonkeyPatch) -> None:
     login = Login(uuid.uuid4(), uuid.uuid4(), "somebody@example.com", role, uuid.uuid4(), "Example")
     monkeypatch.setattr(guards, "current_login", lambda: login)
     if role == "member":
-        with pytest.raises(RoleTooSmall):
+        with pytest.raises(InsufficientRole):
             guards.require_role()
     else:
         guards.require_role()
-    guards.require_role(lambda known: known == role)
-    with pytest.raises(RoleTooSmall):
-        guards.require_role(lambda known: known != role)
+    guards.require_role(lambda name: name == role)
+    with pytest.raises(InsufficientRole):
+        guards.require_role(lambda name: name != role)

@@ -1,4 +1,4 @@
-"""Where a page may send somebody."""
+"""Safe redirects and the labels of modes."""
 
 import pytest
 
@@ -32,9 +32,9 @@ def test_a_path_of_this_service_stays_as_it_is(path: str) -> None:
         "/" + "a" * 2000,
     ],
 )
-def test_everything_else_leads_home(text: str) -> None:
+def test_anything_else_becomes_the_home_page(text: str) -> None:
     assert local_path(text) == "/"
 
 
-def test_every_mode_has_words() -> None:
+def test_every_mode_has_a_label() -> None:
     assert set(MODES) == set(Mode)

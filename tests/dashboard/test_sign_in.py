@@ -12,27 +12,27 @@ from tests.dashboard.browser import TOKEN, fields, sign_in_by_form
 from tests.factories import Company, sign_in
 
 
-def test_a_page_sends_who_is_not_signed_in_to_do_so_and_back_again(client: FlaskClient, company: Company) -> None:
-    asked = client.get("/?days=7")
-    assert (asked.status_code, asked.location) == (303, "/sign-in?next=%2F%3Fdays%3D7")
-    answer = sign_in_by_form(client, company, asked.location)
+def test_a_page_redirects_to_the_sign_in_page_and_back(client: FlaskClient, company: Company) -> None:
+    redirected = client.get("/?days=7")
+    assert (redirected.status_code, redirected.location) == (303, "/sign-in?next=%2F%3Fdays%3D7")
+    answer = sign_in_by_form(client, company, redirected.location)
     assert (answer.status_code, answer.location) == (303, "/?days=7")
     assert "Example company" in client.get(answer.location).text
 
 
-def test_what_is_under_api_answers_in_json_instead(client: FlaskClient) -> None:
+def test_the_api_answers_unauthorized_in_json(client: FlaskClient) -> None:
     answer = client.get("/api/session")
     assert (answer.status_code, answer.mimetype) == (401, "application/json")
     assert answer.location is None
 
 
-def test_who_is_signed_in_already_goes_on(client: FlaskClient, company: Company) -> None:
+def test_the_sign_in_page_redirects_a_signed_in_user(client: FlaskClient, company: Company) -> None:
     sign_in(client, company)
     assert client.get("/sign-in?next=/playground").location == "/playground"
     assert client.get("/sign-in").location == "/"
 
 
-def test_a_wrong_password_is_told_and_the_address_kept(client: FlaskClient, company: Company) -> None:
+def test_a_wrong_password_shows_the_form_with_an_error_and_the_address(client: FlaskClient, company: Company) -> None:
     answer = sign_in_by_form(client, company, password="<b>wrong</b>", next="/playground")
     assert answer.status_code == 401
     assert 'role="alert"' in answer.text
@@ -43,19 +43,19 @@ def test_a_wrong_password_is_told_and_the_address_kept(client: FlaskClient, comp
 
 
 @pytest.mark.parametrize("changed", [{"email": None}, {"password": None}, {"email": "\0"}, {"email": "x" * 300}])
-def test_what_no_account_can_have_is_wrong_as_well(
+def test_credentials_that_no_account_can_have_are_wrong_credentials(
     client: FlaskClient, company: Company, changed: dict[str, str | None]
 ) -> None:
     assert sign_in_by_form(client, company, **changed).status_code == 401
 
 
-def test_what_somebody_typed_is_never_markup(client: FlaskClient, company: Company) -> None:
+def test_form_values_are_escaped(client: FlaskClient, company: Company) -> None:
     answer = sign_in_by_form(client, company, email='"><script>alert(1)</script>', next='/"><script>')
     assert "<script>" not in answer.text
 
 
-def test_too_many_attempts_are_told_with_the_wait(client: FlaskClient, company: Company, wait: Wait) -> None:
-    for _ in range(PAIR_LIMIT.free + 1):
+def test_too_many_attempts_show_the_wait(client: FlaskClient, company: Company, wait: Wait) -> None:
+    for _ in range(PAIR_LIMIT.free_attempts + 1):
         assert sign_in_by_form(client, company, password="wrong").status_code == 401
     answer = sign_in_by_form(client, company)
     assert (answer.status_code, answer.headers["Retry-After"]) == (429, "2")
@@ -65,27 +65,27 @@ def test_too_many_attempts_are_told_with_the_wait(client: FlaskClient, company: 
 
 
 @pytest.mark.parametrize("place", ["//evil.example", "https://evil.example", "/\\evil.example", "/\t/evil.example"])
-def test_nobody_is_sent_to_another_site(client: FlaskClient, company: Company, place: str) -> None:
+def test_the_next_path_never_leads_to_another_site(client: FlaskClient, company: Company, place: str) -> None:
     path = f"/sign-in?next={quote(place)}"
     assert fields(client.get(path))["next"] == "/"
     assert sign_in_by_form(client, company, next=place).location == "/"
     assert client.get(path).location == "/"
 
 
-def test_the_session_is_a_fresh_one(app: Flask, client: FlaskClient, company: Company) -> None:
+def test_signing_in_by_form_replaces_the_presented_session(app: Flask, client: FlaskClient, company: Company) -> None:
     sign_in(client, company)
-    planted = client.get_cookie("agent_feedback_session")
-    assert planted
+    first_cookie = client.get_cookie("agent_feedback_session")
+    assert first_cookie
     other = app.test_client()
-    other.set_cookie("agent_feedback_session", planted.value)
+    other.set_cookie("agent_feedback_session", first_cookie.value)
     # The form is shown to nobody who is signed in, but may have been open in another tab.
     client.delete_cookie("agent_feedback_session")
     form = fields(client.get("/sign-in"))
-    client.set_cookie("agent_feedback_session", planted.value)
+    client.set_cookie("agent_feedback_session", first_cookie.value)
     client.post("/sign-in", data={**form, "email": company.email, "password": company.password})
-    fresh = client.get_cookie("agent_feedback_session")
-    assert fresh
-    assert fresh.value != planted.value
+    second_cookie = client.get_cookie("agent_feedback_session")
+    assert second_cookie
+    assert second_cookie.value != first_cookie.value
     assert other.get("/").location == "/sign-in"
 
 
@@ -100,14 +100,14 @@ def test_signing_out_ends_the_session_on_the_server(app: Flask, client: FlaskCli
     assert client.get("/").location == "/sign-in"
 
 
-def test_signing_out_takes_a_form(client: FlaskClient, company: Company) -> None:
+def test_signing_out_requires_a_form(client: FlaskClient, company: Company) -> None:
     sign_in(client, company)
     assert client.get("/sign-out").status_code == 405
     assert client.post("/sign-out").status_code == 403
     assert client.get("/").status_code == 200
 
 
-def test_cookies_of_forms_are_as_careful_as_the_sessions(client: FlaskClient, production: Flask) -> None:
+def test_the_cookie_of_forms_has_the_attributes_of_the_session_cookie(client: FlaskClient, production: Flask) -> None:
     in_development = client.get("/sign-in").headers["Set-Cookie"]
     assert in_development.startswith("agent_feedback_form=")
     in_production = production.test_client().get("/sign-in").headers["Set-Cookie"]

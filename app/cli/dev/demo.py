@@ -63,12 +63,12 @@ def _has_ended(product_key: str) -> bool:
     return key.revoked_at is not None or (key.expires_at is not None and key.expires_at <= clock.now())
 
 
-def _workspace() -> accounts.FoundedWorkspace:
-    """Create the workspace; on a named server another copy may have taken the address."""
+def _workspace() -> accounts.NewWorkspace:
+    """Create the workspace; on a real server another copy may have taken the address."""
     for number in range(1, 1000):
         email = EMAIL if number == 1 else EMAIL.replace("@", f"{number}@")
         try:
-            return accounts.found_workspace(email, "Demo workspace")
+            return accounts.create_workspace(email, "Demo workspace")
         except Conflict:
             continue
     raise RuntimeError("there are a thousand demo workspaces on this server")
