@@ -4,7 +4,7 @@ from typing import Any
 
 from flask import Response
 
-from app.core.http.blueprint import Blueprint
+from app.core.http.blueprint import Blueprint, cacheable
 from app.core.settings import current_settings
 from app.discovery import document, downloads
 from app.discovery.schemas import DeprecatedDiscoverySchema, DiscoverySchema, ManifestSchema
