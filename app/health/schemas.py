@@ -14,7 +14,7 @@ class ProcessSchema(marshmallow.Schema):
     """A background process."""
 
     running = fields.Boolean(required=True, metadata={"description": "Whether it was seen lately."})
-    lastSeenAt = fields.DateTime(required=True, allow_none=True)
+    lastSeenAt = fields.AwareDateTime(required=True, allow_none=True)
 
 
 class ReadySchema(marshmallow.Schema):

@@ -12,8 +12,8 @@ from app.core.errors import NotFound
 from app.products.key_cache import CACHE_TTL_S
 from app.products.models import Environment, Key, Product
 from app.products.service import revoke_key
+from app.retention.declarations import BATCH_SIZE
 from app.retention.deletion import delete_batch
-from app.retention.rules import BATCH_SIZE
 
 TENANTS = ("environment_id", "product_id")
 

@@ -16,8 +16,8 @@ from app.core import clock
 from app.core.database import session, transaction
 from app.core.retention import Group, RetentionRule
 from app.products.models import Environment
+from app.retention.declarations import BATCH_SIZE, BUDGET_S, rules_of
 from app.retention.deletion import delete_batch
-from app.retention.rules import BATCH_SIZE, BUDGET_S, rules_of
 
 logger = logging.getLogger(__name__)
 

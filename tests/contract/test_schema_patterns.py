@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from flask.testing import FlaskClient
 
+from app.catalog.rules import VALUE_PATTERN
 from app.core import protocol
-from app.enrichment.rules import VALUE_PATTERN
 
 _ESCAPE = r"\\(?:[\^$.*+?()\[\]{}|/\\sdw]|x[0-9a-f]{2})"
 _CLASS = rf"\[\^?(?:{_ESCAPE}|[^\\\[\]])+\]"

@@ -14,8 +14,8 @@ from app.interactions import service as interactions
 from app.models import METADATA
 from app.products import service as products
 from app.products.rules import Mode
+from app.retention.declarations import DECLARATIONS
 from app.retention.erasure import erase_product, tenant_tables
-from app.retention.rules import DECLARATIONS
 from app.summaries import service as summaries
 from app.telemetry import persistence
 from tests.conversations import ADVERTISING, Talk, item

@@ -1,4 +1,4 @@
-"""The rules that the packages declare, collected."""
+"""The retention rules that the packages declare, collected."""
 
 from itertools import chain
 
