@@ -61,16 +61,16 @@ def _round(stack: Stack, bare_url: str, bare_pid: int) -> list[Line]:
     stored, stored_cpu = _bare(stack, bare_url, bare_pid, "/reviews")
     remove_bare_reviews(stack)
     _outcomes(stack, 200, 1)
-    one = _outcomes(stack, ONE_CLIENT, 1)[0]
+    single = _outcomes(stack, ONE_CLIENT, 1)[0]
     many, outcome_cpu = _outcomes(stack, MANY_CLIENTS, CLIENTS)
     rows_s, row_cpu = raw_insert(stack, BATCHES * BATCH, writers=2)
-    told, event_cpu = _telemetry(stack)
+    sent_batches, event_cpu = _telemetry(stack)
     evidence_cpu = evidence.accept(stack, BATCHES, BATCH)[1]
-    events_s = BATCHES * BATCH / told.seconds
+    events_s = BATCHES * BATCH / sent_batches.seconds
     print(f"outcomes: {many.count / many.seconds:.0f} a second", flush=True)
     return [
-        _line("outcome p50, one client / Flask", empty * 1e3, one.p50_ms * 1e3, "us", ""),
-        _line("outcome p50, one client / Flask + its statement", stored * 1e3, one.p50_ms * 1e3, "us", "<=1.15"),
+        _line("outcome p50, one client / Flask", empty * 1e3, single.p50_ms * 1e3, "us", ""),
+        _line("outcome p50, one client / Flask + its statement", stored * 1e3, single.p50_ms * 1e3, "us", "<=1.15"),
         _line("outcome CPU, 16 clients / Flask", empty_cpu, outcome_cpu, "us", ""),
         _line("outcome CPU, 16 clients / Flask + its statement", stored_cpu, outcome_cpu, "us", "<=1.2"),
         _line("telemetry CPU an event, accepted and persisted / raw row", row_cpu, event_cpu, "us", "<=0.8"),

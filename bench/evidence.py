@@ -78,13 +78,13 @@ def accept(stack: Stack, batches: int, batch: int) -> tuple[Measured, float]:
 
 def read(stack: Stack, many: int = MANY) -> tuple[float, float]:
     """Return how long a summary takes of few and of many events, in milliseconds."""
-    company = [uuid.UUID(str(one)) for one in (stack.company.workspace_id, stack.company.product_id)]
+    company = [uuid.UUID(str(id_)) for id_ in (stack.company.workspace_id, stack.company.product_id)]
     environments = [_environment(stack), _environment(stack)]
     for environment_id, number in zip(environments, (FEW, many), strict=True):
         _fill(stack, environment_id, number, datetime.now(UTC), 90)
     _roll_up(stack)
     app = create_app(Settings.from_env(stack.environ))
-    times: dict[uuid.UUID, list[float]] = {one: [] for one in environments}
+    times: dict[uuid.UUID, list[float]] = {environment_id: [] for environment_id in environments}
     with app.app_context():
         for _ in range(READINGS):
             for environment_id in environments:
@@ -92,7 +92,7 @@ def read(stack: Stack, many: int = MANY) -> tuple[float, float]:
                 with transaction():
                     summarize(*company, environment_id, 90)
                 times[environment_id].append(time.perf_counter() - began)
-    few, many_ms = (statistics.median(times[one]) * 1e3 for one in environments)
+    few, many_ms = (statistics.median(times[environment_id]) * 1e3 for environment_id in environments)
     return few, many_ms
 
 
@@ -102,16 +102,16 @@ def send_during_purge(stack: Stack) -> tuple[float, float]:
     _fill(stack, environment_id, PURGED, datetime.now(UTC) - timedelta(days=200), 30)
     _roll_up(stack)
     in_peace = _latency(stack)
-    left = "SELECT count(*) FROM (SELECT FROM evidence_events WHERE environment_id = %s LIMIT 1) rows"
+    remaining = "SELECT count(*) FROM (SELECT FROM evidence_events WHERE environment_id = %s LIMIT 1) rows"
     command = [sys.executable, "-c", _PURGE]
     with subprocess.Popen(command, env=stack.environ, cwd=ROOT) as purge:
         # A purge records the first change of an environment that nobody sends to.
         statement = "SELECT count(*) FROM evidence_changes WHERE environment_id = %s"
         wait_until(lambda: stack.value(statement, str(environment_id)) > 0, 30)
         during = _latency(stack)
-        assert stack.value(left, str(environment_id)) == 1, "the purge was over too early to measure"
+        assert stack.value(remaining, str(environment_id)) == 1, "the purge was over too early to measure"
         purge.wait()
-    assert stack.value(left, str(environment_id)) == 0
+    assert stack.value(remaining, str(environment_id)) == 0
     return in_peace, during
 
 
@@ -131,8 +131,8 @@ def _request(stack: Stack, number: int) -> bytes:
 
 
 def _environment(stack: Stack) -> uuid.UUID:
-    made = stack.flask("environment", "create", "--product", str(stack.company.product_id), "--name", "bench")
-    return uuid.UUID(made["environmentId"])
+    environment = stack.flask("environment", "create", "--product", str(stack.company.product_id), "--name", "bench")
+    return uuid.UUID(environment["environmentId"])
 
 
 def _fill(stack: Stack, environment_id: uuid.UUID, number: int, newest: datetime, days: int) -> None:

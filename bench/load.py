@@ -46,7 +46,7 @@ def send(url: str, requests: Sequence[bytes], clients: int, expected: int) -> Me
     return Measured(seconds, statistics.median(ordered) * 1e3, ordered[int(len(ordered) * 0.99)] * 1e3, len(ordered))
 
 
-def _run(sender, url, requests, clients, expected):  # type: ignore[no-untyped-def]
+def _run(sender, url, requests, clients, expected):
     latencies: list[float] = []
     failures: list[str] = []
     began = time.perf_counter()
@@ -64,17 +64,17 @@ def _run(sender, url, requests, clients, expected):  # type: ignore[no-untyped-d
     sender.send((time.perf_counter() - began, latencies))
 
 
-def _client(url, requests, expected, latencies, failures):  # type: ignore[no-untyped-def]
+def _client(url, requests, expected, latencies, failures):
     parts = urlsplit(url)
-    wanted = f" {expected} ".encode()
+    status = f" {expected} ".encode()
     with socket.create_connection((parts.hostname, parts.port), timeout=30) as connection:
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        for one in requests:
+        for request in requests:
             began = time.perf_counter()
-            connection.sendall(one)
+            connection.sendall(request)
             answer = _read(connection)
             latencies.append(time.perf_counter() - began)
-            if wanted not in answer[:20]:
+            if status not in answer[:20]:
                 failures.append(answer[:300].decode(errors="replace"))
                 return
 

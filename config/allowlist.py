@@ -43,7 +43,7 @@ class Agent:
     fetch_class: str
     schema_version: int
     is_assistant_visit: bool
-    """Whether a fetch of it may be called the visit of an assistant."""
+    """Whether a fetch of it may be entry_name the visit of an assistant."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,45 +122,45 @@ def read_allowlist(text: str) -> Allowlist:
     entries: Entries = {}
     mistakes = [f"{name}: no such section" for name in content if name not in _SECTIONS]
     for name in _SECTIONS:
-        found = content.get(name)
-        if not isinstance(found, list) or not found:
+        section = content.get(name)
+        if not isinstance(section, list) or not section:
             mistakes.append(f"{name}: no entries")
             continue
-        entries[name], wrong = _load(name, found)
-        mistakes += wrong
+        entries[name], section_mistakes = _load(name, section)
+        mistakes += section_mistakes
     if mistakes:
         raise BadAllowlist(mistakes)
     return _made_of(entries)
 
 
-def _load(name: str, found: Sequence[Any]) -> tuple[list[dict[str, Any]], list[str]]:
+def _load(name: str, section: Sequence[Any]) -> tuple[list[dict[str, Any]], list[str]]:
     key, schema = _SECTIONS[name]
-    loaded, mistakes, seen = [], [], set()
-    for number, entry in enumerate(found, 1):
-        called = str(entry.get(key, "")) if isinstance(entry, dict) else ""
-        place = f"{name} {number}" + (f" ({called})" if called else "")
+    loaded, mistakes, names = [], [], set()
+    for number, entry in enumerate(section, 1):
+        entry_name = str(entry.get(key, "")) if isinstance(entry, dict) else ""
+        place = f"{name} {number}" + (f" ({entry_name})" if entry_name else "")
         try:
             loaded.append(schema.load(entry))
         except ValidationError as error:
             mistakes += [f"{place}: {words}" for words in _words(error)]
         else:
             mistakes += [f"{place}: {words}" for words in _contradictions(loaded[-1])]
-        if called and called in seen:
+        if entry_name and entry_name in names:
             mistakes.append(f"{place}: is there twice")
-        seen.add(called)
+        names.add(entry_name)
     return loaded, mistakes
 
 
 def _words(error: ValidationError) -> Iterator[str]:
-    messages: dict[str, Any] = error.normalized_messages()  # type: ignore[no-untyped-call]
+    messages: dict[str, Any] = error.normalized_messages()  # type: ignore[no-untyped-call]  # marshmallow gives it no types
     for field, texts in messages.items():
         yield f"{field}: {texts[0].rstrip('.').lower()}"
 
 
 def _contradictions(entry: dict[str, Any]) -> Iterator[str]:
     """Say where a class calls a visit what is said to be none, or the reverse."""
-    said = entry.get("assistant_visit")
-    if said is not None and said is not (entry["fetch_class"] == USER_FETCH):
+    is_visit = entry.get("assistant_visit")
+    if is_visit is not None and is_visit is not (entry["fetch_class"] == USER_FETCH):
         yield f"assistant_visit: contradicts class {entry['fetch_class']}"
 
 

@@ -127,11 +127,13 @@ class Settings:
     @classmethod
     def from_env(cls, environ: Mapping[str, str] | None = None) -> "Settings":
         """Read the settings, or raise `BadSettings` with everything that is wrong."""
-        given = join_running_copy(os.environ if environ is None else environ)
+        environment = join_running_copy(os.environ if environ is None else environ)
         try:
-            values: dict[str, Any] = _EnvironmentSchema().load({name: text for name, text in given.items() if text})
+            values: dict[str, Any] = _EnvironmentSchema().load(
+                {name: text for name, text in environment.items() if text}
+            )
         except ValidationError as error:
-            values, mistakes = dict(error.valid_data), _words(error)  # type: ignore[arg-type]
+            values, mistakes = dict(error.valid_data), _words(error)  # type: ignore[arg-type]  # a dict after a dict was loaded
         else:
             mistakes = []
         mistakes += _unsafe(values)
@@ -188,7 +190,7 @@ def join_running_copy(environ: Mapping[str, str]) -> Mapping[str, str]:
 
 
 def _words(error: ValidationError) -> list[str]:
-    messages: dict[str, Any] = error.normalized_messages()  # type: ignore[no-untyped-call]
+    messages: dict[str, Any] = error.normalized_messages()  # type: ignore[no-untyped-call]  # marshmallow gives it no types
     hints = {"DATABASE_URL": ", and no bin/dev is running on AGENT_FEEDBACK_DATA_DIR"}
     return [
         f"{name} is not set{hints.get(name, '')}"

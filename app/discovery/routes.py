@@ -55,7 +55,7 @@ def download(name: str) -> Response:
 
     The manifest lists the names. The same release always has the same bytes.
     """
-    found = downloads.get_download(name)
-    response = Response(found.content, mimetype="application/octet-stream")
-    response.headers["Content-Disposition"] = f'attachment; filename="{found.name}"'
+    file = downloads.get_download(name)
+    response = Response(file.content, mimetype="application/octet-stream")
+    response.headers["Content-Disposition"] = f'attachment; filename="{file.name}"'
     return cacheable(response, CACHE_S)

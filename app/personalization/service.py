@@ -141,7 +141,7 @@ def _of_customer(product_id: uuid.UUID, customer_id: uuid.UUID) -> tuple[ColumnE
 def _differences(*members: tuple[str, Any, Any]) -> list[Problem]:
     """Return a problem for each (name, stored value, sent value) that differs."""
     sentence = "This differs from what was recorded first."
-    return [Problem(f"/{name}", "changed", sentence) for name, stored, sent in members if stored != sent]
+    return [Problem(f"/{name}", "changed", sentence) for name, stored_value, value in members if stored_value != value]
 
 
 def _add_decision(
@@ -183,14 +183,14 @@ def _lock_retrieval(environment: CallerEnvironment, retrieval_id: uuid.UUID) -> 
 
 
 def _check_signals(signal_ids: list[str], retrieval: ContextRetrieval) -> None:
-    problems, seen = [], set()
+    problems, earlier_ids = [], set()
     for index, signal_id in enumerate(map(uuid.UUID, signal_ids)):
         if signal_id not in retrieval.signal_ids:
             sentence = "This signal was not in the retrieval."
             problems.append(Problem(f"/signalIds/{index}", "not_retrieved", sentence))
-        if signal_id in seen:
+        if signal_id in earlier_ids:
             problems.append(Problem(f"/signalIds/{index}", "distinct", "Each signal may be there once."))
-        seen.add(signal_id)
+        earlier_ids.add(signal_id)
     if problems:
         raise Unprocessable(problems=problems)
 

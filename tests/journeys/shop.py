@@ -23,7 +23,7 @@ PAGE = "<!doctype html><html><head><title>Shoes</title></head><body>{{ names }}<
 feedback = AgentFeedback(context_timeout=10)
 context = feedback.customer_context
 app = Flask(__name__)
-app.wsgi_app = feedback.wsgi(app.wsgi_app)  # type: ignore[method-assign]
+app.wsgi_app = feedback.wsgi(app.wsgi_app)
 
 
 @app.before_request

@@ -168,7 +168,7 @@ def test_a_product_asks_questions_of_its_own(stack: Stack) -> None:
     }
     fields = CustomerContext(keys["company_key"], endpoint=stack.url, timeout=30).fields
     size = {"label": "The size that fits", "type": "customer_size", "allowed_values": ["small", "large"]}
-    fields.put("shop.size", **size, operations=["/sizes"], raise_errors=True)  # type: ignore[arg-type]
+    fields.put("shop.size", **size, operations=["/sizes"], raise_errors=True)
     listed = fields.list(raise_errors=True)
     assert listed
     assert (listed["legacyCatalogActive"], [field["key"] for field in listed["fields"]]) == (False, ["shop.size"])

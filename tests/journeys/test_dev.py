@@ -205,7 +205,7 @@ def test_an_ordinary_user_can_run_it_too(tmp_path: Path) -> None:
         for name in names:
             source = ROOT / name
             copy = shutil.copytree if source.is_dir() else shutil.copy
-            copy(source, checkout / name)  # type: ignore[operator]
+            copy(source, checkout / name)
         subprocess.run(["chown", "-R", "nobody", checkout], check=True)
         # The checkout's own environment is not readable to everybody; the interpreter and its packages are used.
         command = f"cd '{checkout}' && exec '{BIN}/python' -m app.cli.dev --port {free_port()}"

@@ -67,8 +67,8 @@ def test_an_interaction_can_be_looked_at_from_the_command_line(stack: Stack, pro
     wait_until(lambda: shown()["classification"] == "confirmed" and shown()["surface"] == "http_json", 10)
     found = shown()
     assert (found["operation"], found["confirmationMethod"]) == (made.operation, "review")
-    assert found["review"]["outcome"] == "success"  # type: ignore[index]
-    assert found["session"]["sessionRef"] == "visit-1"  # type: ignore[index]
+    assert found["review"]["outcome"] == "success"
+    assert found["session"]["sessionRef"] == "visit-1"
 
 
 def test_the_product_is_the_same_apart_from_the_envelope(product_url: str) -> None:

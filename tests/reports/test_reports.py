@@ -164,9 +164,9 @@ def test_the_published_bounds_are_the_bounds_of_the_schemas() -> None:
     published = protocol.read("contract.json")["reportSchema"]
     summary, detail = ReportSchema().fields["summary"], FindingSchema().fields["detail"]
     topic_bounds = (published["findingDetailMinLength"], published["findingDetailMaxLength"])
-    assert (published["summaryMinLength"], published["summaryMaxLength"]) == (summary.min_length, summary.max_length)  # type: ignore[attr-defined]
-    assert topic_bounds == (detail.min_length, detail.max_length)  # type: ignore[attr-defined]
-    assert published["maxFindings"] == ReportSchema().fields["findings"].max_length  # type: ignore[attr-defined]
+    assert (published["summaryMinLength"], published["summaryMaxLength"]) == (summary.min_length, summary.max_length)
+    assert topic_bounds == (detail.min_length, detail.max_length)
+    assert published["maxFindings"] == ReportSchema().fields["findings"].max_length
     assert tuple(published["impacts"]) == rules.IMPACTS
     assert tuple(published["findingKinds"]) == rules.KINDS
     assert tuple(published["findingSeverities"]) == rules.SEVERITIES

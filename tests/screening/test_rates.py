@@ -22,7 +22,7 @@ COUNT = 4_000
 @pytest.fixture(scope="module")
 def seed() -> int:
     number = int(os.environ.get("SCREENING_SEED") or secrets.randbelow(10**9))
-    print(f"SCREENING_SEED={number}")  # noqa: T201  pytest shows it with a failure
+    print(f"SCREENING_SEED={number}")  # noqa: T201  # pytest shows it with a failure
     return number
 
 

@@ -110,7 +110,7 @@ def _handler(endpoint: Endpoint) -> type[BaseHTTPRequestHandler]:
 
         def _drip(self, reply: Reply) -> None:
             self.close_connection = True
-            head = b"".join(self._headers_buffer)  # type: ignore[attr-defined]
+            head = b"".join(self._headers_buffer)
             with suppress(OSError):
                 for byte in head + b"\r\n" + reply.body:
                     time.sleep(reply.drip_s)

@@ -131,7 +131,7 @@ def _handler(service: Service) -> type[socketserver.StreamRequestHandler]:
 
         def handle(self) -> None:
             while head := self._head():
-                length = int(re.search(rb"(?i)\r\ncontent-length: (\d+)", head)[1])  # type: ignore[index]
+                length = int(re.search(rb"(?i)\r\ncontent-length: (\d+)", head)[1])
                 body = self.rfile.read(length)
                 service.raw += head + body
                 if len(body) < length or not self._answer(head, body):

@@ -82,7 +82,7 @@ class CompanyClient(AgentFeedback):
         options = {"company_key": COMPANY_KEY, "context_timeout": 10.0, **settings}
         super().__init__(KEY, endpoint=url, **options)
         self.events: list[dict[str, Any]] = []
-        self.telemetry.put = self.events.append  # type: ignore[method-assign]
+        self.telemetry.put = self.events.append
 
 
 def make_asking_app(

@@ -56,7 +56,7 @@ class Client(AgentFeedback):
     def __init__(self, **settings: Any) -> None:
         super().__init__(KEY, endpoint="https://feedback.example.com", **settings)
         self.events: list[dict[str, Any]] = []
-        self.telemetry.put = self.events.append  # type: ignore[method-assign]
+        self.telemetry.put = self.events.append
 
 
 def make_app(

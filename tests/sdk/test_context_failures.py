@@ -178,9 +178,9 @@ def test_a_refusal_by_a_proxy_in_between_is_told_without_its_page(
 
 def test_what_cannot_be_written_as_json_is_told_and_left(endpoint: Endpoint, caplog: pytest.LogCaptureFixture) -> None:
     context = client(endpoint.url)
-    assert context.context(purpose="p", user_ref=object()) == Context()  # type: ignore[arg-type]
+    assert context.context(purpose="p", user_ref=object()) == Context()
     with pytest.raises(TypeError):
-        context.context(purpose="p", user_ref=object(), raise_errors=True)  # type: ignore[arg-type]
+        context.context(purpose="p", user_ref=object(), raise_errors=True)
     assert not endpoint.received
     assert len(caplog.records) == 1
 

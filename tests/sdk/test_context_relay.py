@@ -21,7 +21,7 @@ ITEM = {"key": "shopping.priority", "type": "preference", "value": "price", "pro
 ANSWER = {"status": "answered", "items": [ITEM]}
 
 Vector = dict[str, Any]
-RELAY: dict[str, Any] = VECTORS["relay"]  # type: ignore[assignment]
+RELAY: dict[str, Any] = VECTORS["relay"]
 
 
 def no_product(environ: Any, start_response: Any) -> Iterable[bytes]:

@@ -276,7 +276,7 @@ def test_a_flask_view_asks_with_one_line(endpoint: Endpoint) -> None:
         feedback.customer_context.ask(request.environ, purpose="product_personalization", user_ref="u")
         return jsonify(products=[1, 2])
 
-    app.wsgi_app = feedback.wsgi(app.wsgi_app)  # type: ignore[method-assign]
+    app.wsgi_app = feedback.wsgi(app.wsgi_app)
     answer = app.test_client().get("/products", environ_base={"REMOTE_ADDR": "192.0.2.7"})
     assert answer.get_json()["_service"]["customerContext"]["state"] == "answer_ready"
     assert requests_of(endpoint)[0]["requestObservation"]["clientIp"] == "192.0.2.7"

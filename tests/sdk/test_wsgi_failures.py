@@ -46,14 +46,14 @@ def test_the_products_body_is_closed_by_the_server_and_not_before(feedback: Clie
     chunks = feedback.wsgi(make_app(body, headers=[JSON, LENGTH]))({"PATH_INFO": "/"}, lambda *start: None)
     assert b"_agentFeedback" in b"".join(chunks)
     assert body.closed == 0
-    chunks.close()  # type: ignore[attr-defined]
+    chunks.close()
     assert body.closed == 1
 
 
 def test_a_generator_that_nobody_reads_is_closed_all_the_same(feedback: Client) -> None:
     body = CountingBody(BODY)
     chunks = feedback.wsgi(lambda environ, start_response: body)({"PATH_INFO": "/"}, lambda *start: None)
-    chunks.close()  # type: ignore[attr-defined]
+    chunks.close()
     assert body.closed == 1
 
 

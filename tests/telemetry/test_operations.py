@@ -20,7 +20,10 @@ def stored_operation(company: Company, interaction_id: str) -> str:
     return operation
 
 
-@pytest.mark.parametrize("operation", ["/orders/4711", f"/orders/{uuid.uuid4()}", f"/orders/{uuid.uuid4()}".upper()])
+THING = "5aaf58b2-69d7-4af0-a4cf-faf8edf057a9"
+
+
+@pytest.mark.parametrize("operation", ["/orders/4711", f"/orders/{THING}", f"/ORDERS/{THING.upper()}"])
 def test_an_operation_is_stored_without_the_id_of_one_thing(
     client: FlaskClient, company: Company, operation: str
 ) -> None:

@@ -238,7 +238,7 @@ def _wait_for(path: Path, process: "subprocess.Popen[bytes]", log: Path) -> None
     deadline = time.monotonic() + START_TIMEOUT_S
     while not _answers(path):
         if process.poll() is not None or time.monotonic() > deadline:
-            raise ServerFailed(f"{Path(str(process.args[0])).name} did not start:\n{log.read_text()[-2000:]}")  # type: ignore[index]
+            raise ServerFailed(f"{Path(str(process.args[0])).name} did not start:\n{log.read_text()[-2000:]}")  # type: ignore[index]  # every command is a list
         time.sleep(0.02)
 
 

@@ -56,7 +56,7 @@ class Checkpoint:
         try:
             self._key = bytes.fromhex(content["key"]) if content else secrets.token_bytes(32)
             self._logs = [LogProgress(**entry) for entry in content["logs"]] if content else []
-            oldest = (date.today() - MAX_AGE).isoformat()  # noqa: DTZ011  (a day more or less does not matter)
+            oldest = (date.today() - MAX_AGE).isoformat()  # noqa: DTZ011  # a day more or less does not matter
             self._logs = [log for log in self._logs if log.seen_on >= oldest]
         except (KeyError, TypeError, ValueError):
             raise InvalidCheckpoint(f"{path}: this is not a checkpoint of this program") from None
@@ -84,7 +84,7 @@ class Checkpoint:
             self._logs.append(log)
             self._has_changes = True
         names = (log.path, log.inode, log.head_digest)
-        log.path, log.inode, log.seen_on = str(path), inode, date.today().isoformat()  # noqa: DTZ011  (as above)
+        log.path, log.inode, log.seen_on = str(path), inode, date.today().isoformat()  # noqa: DTZ011  # as above
         if log.head_length < min(len(head), HEAD_BYTES):
             log.head_length = min(len(head), HEAD_BYTES)
             log.head_digest = self._digest(head[:HEAD_BYTES])
@@ -180,7 +180,7 @@ def locked(path: Path) -> Iterator[None]:
     """Lock a checkpoint against a second exporter while the block runs."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        lock = open(f"{path}.lock", "w", opener=lambda name, flags: os.open(name, flags, 0o600))  # noqa: SIM115  (the `with` below closes it)
+        lock = open(f"{path}.lock", "w", opener=lambda name, flags: os.open(name, flags, 0o600))  # noqa: SIM115  # the `with` below closes it
     except OSError as error:
         raise InvalidCheckpoint(f"{path}: its folder cannot be written ({type(error).__name__})") from None
     with lock:
@@ -190,7 +190,7 @@ def locked(path: Path) -> Iterator[None]:
 
 def _lock(number: int, path: Path) -> None:
     try:
-        import fcntl  # noqa: PLC0415  (not on Windows, where two exporters have to be kept apart by hand)
+        import fcntl  # noqa: PLC0415  # not on Windows, where two exporters have to be kept apart by hand
     except ImportError:
         return
     try:
