@@ -43,7 +43,10 @@ def request_context(new_request: NewRequest) -> RequestView:
 @answering.post("/requests/inspect", operation_id="inspectRequest")
 @answering.response(200, RequestSchema)
 def inspect() -> RequestView:
-    """Show the request of a handle in its current state. The body is ignored."""
+    """Show the request of a handle in its current state.
+
+    It stores nothing. The body is ignored.
+    """
     return choices.inspect(current_environment(), current_request())
 
 

@@ -14,8 +14,8 @@ from app.core import protocol
 _ESCAPE = r"\\(?:[\^$.*+?()\[\]{}|/\\sdw]|x[0-9a-f]{2})"
 _CLASS = rf"\[\^?(?:{_ESCAPE}|[^\\\[\]])+\]"
 _QUANTIFIER = r"[*+?]|\{[0-9]+(?:,[0-9]*)?\}"
-# No (?…): groups are plain ones. No escape of a sign that needs none. No loose bracket or brace.
-PORTABLE = re.compile(rf"(?:{_ESCAPE}|{_CLASS}|\((?!\?)|[)|^$.]|{_QUANTIFIER}|[^\\^$.*+?()\[\]{{}}|])*")
+# Groups are plain ones or (?:…). No escape of a sign that needs none. No loose bracket or brace.
+PORTABLE = re.compile(rf"(?:{_ESCAPE}|{_CLASS}|\((?:\?:|(?!\?))|[)|^$.]|{_QUANTIFIER}|[^\\^$.*+?()\[\]{{}}|])*")
 
 LOOK_AHEAD = re.compile(r"(?![0-9]+\Z)[a-z0-9]+(_[a-z0-9]+)*\Z")
 """What `VALUE_PATTERN` was before it had to be understood in Go and Rust."""
