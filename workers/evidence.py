@@ -10,7 +10,7 @@ from app.retention import service as retention
 @shared_task(name=Job.ROLL_UP_EVIDENCE.value)
 def roll_up_days() -> None:
     """Move what came and left into the day counts."""
-    counts.roll_up_waiting()
+    counts.roll_up_changes()
 
 
 @shared_task(name=Job.EXPIRE_EVIDENCE.value)

@@ -7,6 +7,6 @@ from app.interactions import service
 
 
 @shared_task(name=Job.PROMOTE_INTERACTIONS.value)
-def promote_waiting() -> None:
+def promote_queued_interactions() -> None:
     """Confirm the interactions that agents have sent something back for."""
-    service.promote_waiting()
+    service.promote_queued_interactions()

@@ -9,4 +9,4 @@ from app.telemetry import persistence
 @shared_task(name=Job.PERSIST_TELEMETRY.value)
 def persist_batches() -> None:
     """Persist the batches that wait in the inbox."""
-    persistence.persist_waiting()
+    persistence.persist_waiting_batches()

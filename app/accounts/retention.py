@@ -23,7 +23,7 @@ RULES = (
     ),
 )
 
-KEPT = {
+TABLES_WITHOUT_RULES = {
     "workspaces": "until it is removed",
     "users": "until somebody removes them",
     "memberships": "until somebody removes them",

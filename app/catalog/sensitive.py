@@ -35,7 +35,7 @@ class SensitiveTerms:
 
 
 def read_terms(table: Mapping[str, Any]) -> SensitiveTerms:
-    """Return the terms of a table that `find_mistakes` accepts."""
+    """Return the terms of a table that `find_errors` accepts."""
     return SensitiveTerms(
         words=frozenset(table["words"]),
         stems=tuple(table["stems"]),
@@ -46,7 +46,7 @@ def read_terms(table: Mapping[str, Any]) -> SensitiveTerms:
     )
 
 
-def find_mistakes(table: Mapping[str, Any]) -> Iterator[str]:
+def find_errors(table: Mapping[str, Any]) -> Iterator[str]:
     """Yield what is wrong with the table of sensitive terms in a catalog file."""
     invalid = [name for name in ("words", "stems", "phrases") if not _is_list_of_terms(table.get(name), name)]
     yield from (f"sensitive.{name} must be a list of {name} in lowercase" for name in invalid)

@@ -4,7 +4,7 @@ from app.core.retention import RetentionRule
 
 RULES: tuple[RetentionRule, ...] = ()
 
-KEPT = {
+TABLES_WITHOUT_RULES = {
     "consent_subjects": "a refusal that was forgotten would be asked again",
     "consent_decisions": "the proof of what was decided",
 }

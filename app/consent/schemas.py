@@ -8,7 +8,7 @@ from app.core.wire.fields import Choice, Flag, Instant, Text
 from app.core.wire.schemas import List, Payload, Schema
 from app.products.rules import Mode
 
-SUBJECT = "^afsub1_[A-Za-z0-9_-]{43}$"
+SUBJECT_PATTERN = "^afsub1_[A-Za-z0-9_-]{43}$"
 MAX_SUBJECTS = 50
 
 
@@ -151,8 +151,8 @@ class SubjectsSchema(Schema):
     loads_into = Subjects
     example = {"subjects": ["afsub1_Zk3pQ9vT1mX7cR5yB2nL8wH4dF6gJ0sA-uE_iO3kPqY"]}
 
-    subject = Text(min_length=50, max_length=50, pattern=SUBJECT)
-    subjects = List(Text(min_length=50, max_length=50, pattern=SUBJECT), min_length=1, max_length=MAX_SUBJECTS)
+    subject = Text(min_length=50, max_length=50, pattern=SUBJECT_PATTERN)
+    subjects = List(Text(min_length=50, max_length=50, pattern=SUBJECT_PATTERN), min_length=1, max_length=MAX_SUBJECTS)
 
 
 class SubjectSchema(marshmallow.Schema):

@@ -19,14 +19,14 @@ class RetentionRule:
 
     With `is_expiry` they leave at `instant` itself; without `has_environment` the table belongs to no environment, and
     its rows can only leave so. `key` names a row, after the environment. `follow_up` is SQL that runs in the same
-    statement and reads the removed rows as `gone`.
+    statement and reads the removed rows as `removed_rows`.
     """
 
     group: Group
     table: str
     key: tuple[str, ...]
     instant: str
-    why: str
+    reason: str
     follow_up: str = ""
     is_expiry: bool = False
     has_environment: bool = True

@@ -4,7 +4,7 @@ from app.core.retention import Group, RetentionRule
 
 _CLOSE_REQUEST = """
     INSERT INTO closed_requests (environment_id, interaction_id, closed_at)
-    SELECT environment_id, interaction_id, expires_at FROM gone ON CONFLICT DO NOTHING
+    SELECT environment_id, interaction_id, expires_at FROM removed_rows ON CONFLICT DO NOTHING
 """
 
 RULES = (
@@ -36,4 +36,4 @@ RULES = (
     ),
 )
 
-KEPT = {"enrichment_fields": "until it is deleted"}
+TABLES_WITHOUT_RULES = {"enrichment_fields": "until it is deleted"}

@@ -50,7 +50,7 @@ _MOVE = text(f"""
 _DELETE_EMPTY = text("DELETE FROM evidence_days WHERE environment_id = ANY(:emptied) AND events = 0")
 
 
-def roll_up_waiting() -> int:
+def roll_up_changes() -> int:
     """Move all changes into the day counts and return their number; may run twice and concurrently."""
     total = 0
     while True:

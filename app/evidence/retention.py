@@ -10,11 +10,11 @@ RULES = (
         ("digest",),
         "observed_at",
         "evidence leaves by when it was observed, and what is older is not stored either",
-        follow_up=record_changes("gone", "-"),
+        follow_up=record_changes("removed_rows", "-"),
     ),
 )
 
-KEPT = {
+TABLES_WITHOUT_RULES = {
     "evidence_changes": "until its job has moved them into the day counts, within a minute",
     "evidence_days": "counts leave with what they count",
 }

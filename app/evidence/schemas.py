@@ -43,7 +43,7 @@ class OpaqueId(Text):
         return Annotated[str, msgspec.Meta(pattern=exact(pattern))]
 
 
-class Listed(Text):
+class AllowlistedName(Text):
     """A name that only the allowlist knows; the service looks it up, whatever it is."""
 
     def __init__(self, **kwargs: Any) -> None:
@@ -105,7 +105,7 @@ class NetworkEvidenceSchema(Schema):
 
     loads_into = NetworkEvidence
 
-    method = Listed(
+    method = AllowlistedName(
         required=True,
         metadata={
             "description": "`<vendor>_verified_bot` of a vendor on the allowlist, `published_ip_range` or "
@@ -124,11 +124,11 @@ class EventSchema(Schema):
     observed_at = Instant(required=True)
     method = Choice(METHODS, required=True)
     response_status = Integer(minimum=100, maximum=599, required=True)
-    agent_token = Listed(
+    agent_token = AllowlistedName(
         metadata={"description": "One exact product token of the allowlist.", "example": "ChatGPT-User"}
     )
     network_evidence = Nested(NetworkEvidenceSchema)
-    referrer_host = Listed(
+    referrer_host = AllowlistedName(
         is_nullable=True, metadata={"description": "One exact hostname of the allowlist.", "example": "chatgpt.com"}
     )
 

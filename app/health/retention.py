@@ -4,4 +4,4 @@ from app.core.retention import RetentionRule
 
 RULES: tuple[RetentionRule, ...] = ()
 
-KEPT = {"job_runs": "one row for each job, updated by each run"}
+TABLES_WITHOUT_RULES = {"job_runs": "one row for each job, updated by each run"}

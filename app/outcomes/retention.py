@@ -10,8 +10,8 @@ RULES = (
         ("interaction_id",),
         "created_at",
         "a review leaves by its own age, with or without its interaction",
-        follow_up=day_marks("gone", "created_at"),
+        follow_up=day_marks("removed_rows", "created_at"),
     ),
 )
 
-KEPT: dict[str, str] = {}
+TABLES_WITHOUT_RULES: dict[str, str] = {}

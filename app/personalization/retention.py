@@ -4,7 +4,7 @@ from app.core.retention import RetentionRule
 
 RULES: tuple[RetentionRule, ...] = ()
 
-KEPT = {
+TABLES_WITHOUT_RULES = {
     "personalization_decisions": "a retry gets the same answer for ever",
     "personalization_outcomes": "a retry gets the same answer for ever",
 }

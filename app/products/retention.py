@@ -4,7 +4,7 @@ from app.core.retention import RetentionRule
 
 RULES: tuple[RetentionRule, ...] = ()
 
-KEPT = {
+TABLES_WITHOUT_RULES = {
     "products": "until it is deleted, with everything of it",
     "environments": "until its product is deleted",
     "keys": "a revoked key is still recognised as revoked",

@@ -36,10 +36,10 @@ _FORGET_CUSTOMERS = text("""
         DELETE FROM customer_references WHERE product_id = :product_id AND customer_id IN (SELECT id FROM idle)
     ), deleted_choices AS (
         DELETE FROM customer_choices WHERE product_id = :product_id AND customer_id IN (SELECT id FROM idle)
-    ), gone AS (
+    ), removed_rows AS (
         DELETE FROM customers WHERE product_id = :product_id AND id IN (SELECT id FROM idle) RETURNING 1
     )
-    SELECT count(*) FROM gone
+    SELECT count(*) FROM removed_rows
 """)
 
 

@@ -4,4 +4,4 @@ from app.core.retention import RetentionRule
 
 RULES: tuple[RetentionRule, ...] = ()
 
-KEPT = {"interaction_days": "counts leave with what they count"}
+TABLES_WITHOUT_RULES = {"interaction_days": "counts leave with what they count"}

@@ -31,7 +31,7 @@ _COUNT = text("""
 """)
 
 
-def roll_up_waiting() -> int:
+def roll_up_marked_days() -> int:
     """Count every marked day anew and return the number of days."""
     total = 0
     while True:

@@ -35,8 +35,8 @@ def fill(client: FlaskClient, company: Company, number: int = 3) -> None:
     told = [event(sessionRef="visit") for _ in range(number)]
     send_events(client, company, *told)
     send_review(client, company.capability(told[0]["interactionId"]))
-    persistence.persist_waiting()
-    interactions.promote_waiting()
+    persistence.persist_waiting_batches()
+    interactions.promote_queued_interactions()
 
 
 def test_each_environment_keeps_for_as_long_as_it_says(
@@ -59,7 +59,7 @@ def test_each_environment_keeps_for_as_long_as_it_says(
 def test_the_border_is_exact(client: FlaskClient, company: Company, monkeypatch: pytest.MonkeyPatch) -> None:
     at(monkeypatch, NOW - timedelta(days=90))
     send_events(client, company, event())
-    persistence.persist_waiting()
+    persistence.persist_waiting_batches()
     at(monkeypatch, NOW)
     assert retention.expire_feedback().removed == 0
     at(monkeypatch, NOW + timedelta(microseconds=1))
@@ -71,11 +71,11 @@ def test_everything_of_the_feedback_leaves_and_the_day_counts_with_it(
 ) -> None:
     at(monkeypatch, NOW)
     fill(client, company)
-    summaries.roll_up_waiting()
+    summaries.roll_up_marked_days()
     assert count(InteractionDay) == 1
     at(monkeypatch, NOW + timedelta(days=91))
     assert retention.expire_feedback().is_complete
-    summaries.roll_up_waiting()
+    summaries.roll_up_marked_days()
     assert [count(table) for table in (Interaction, Review, VisitSession, InteractionDay)] == [0, 0, 0, 0]
 
 

@@ -70,11 +70,11 @@ def up(port: int | None, data_dir: Path | None, *, verbose: bool) -> None:
 
 
 def _up(stack: contextlib.ExitStack, port: int | None, data_dir: Path, *, verbose: bool) -> None:
-    _prepare(data_dir)
-    stack.enter_context(_alone(data_dir))
-    port = _port(port)
-    urls, servers = _servers(stack, data_dir)
-    environment = {**urls, **_service(data_dir, port)}
+    _prepare_data_dir(data_dir)
+    stack.enter_context(_lock_data_dir(data_dir))
+    port = _choose_port(port)
+    urls, servers = _start_servers(stack, data_dir)
+    environment = {**urls, **_service_environment(data_dir, port)}
     settings = Settings.from_env(environment)
     app = create_app(settings)
     click.echo("preparing the database …")
@@ -90,13 +90,13 @@ def _up(stack: contextlib.ExitStack, port: int | None, data_dir: Path, *, verbos
     _wait_until_ready(settings.feedback_url, data_dir)
     click.echo(banner(credentials, data_dir))
     feed = ReviewFeed(urls["DATABASE_URL"], credentials["environmentId"])
-    is_over = threading.Event()
-    stack.callback(is_over.set)
-    threading.Thread(target=feed.follow, args=(output.say, is_over), daemon=True).start()
+    stop_event = threading.Event()
+    stack.callback(stop_event.set)
+    threading.Thread(target=feed.follow, args=(output.say, stop_event), daemon=True).start()
     supervisor.watch(servers)
 
 
-def _prepare(data_dir: Path) -> None:
+def _prepare_data_dir(data_dir: Path) -> None:
     """Make the data directory, and find out early whether it can be written to."""
     data_dir.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryFile(dir=data_dir):
@@ -106,7 +106,7 @@ def _prepare(data_dir: Path) -> None:
 def _start_processes(stack: contextlib.ExitStack, environment: dict[str, str], output: Output) -> Supervisor:
     click.echo("starting web, worker and beat …")
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"
-    supervisor = Supervisor({**os.environ, **environment, "PATH": path}, ROOT, output.pass_on)
+    supervisor = Supervisor({**os.environ, **environment, "PATH": path}, ROOT, output.write_process_line)
     stack.callback(supervisor.end)
     for name, command in read_procfile(ROOT / "Procfile").items():
         if name != "release":
@@ -115,7 +115,7 @@ def _start_processes(stack: contextlib.ExitStack, environment: dict[str, str], o
 
 
 @contextlib.contextmanager
-def _alone(data_dir: Path) -> Iterator[None]:
+def _lock_data_dir(data_dir: Path) -> Iterator[None]:
     with (data_dir / "lock").open("w") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -126,7 +126,7 @@ def _alone(data_dir: Path) -> Iterator[None]:
         yield
 
 
-def _port(requested: int | None) -> int:
+def _choose_port(requested: int | None) -> int:
     """Return the requested port, or the first free one from the default on."""
     for port in [requested] if requested else range(DEFAULT_PORT, DEFAULT_PORT + PORTS_TO_TRY):
         with socket.socket() as probe:
@@ -145,17 +145,21 @@ def _port(requested: int | None) -> int:
     raise click.ClickException(f"port {requested or DEFAULT_PORT} is taken; choose another with --port")
 
 
-def _servers(
+def _start_servers(
     stack: contextlib.ExitStack, data_dir: Path
 ) -> tuple[dict[str, str], list[EmbeddedPostgres | EmbeddedValkey]]:
     """Return the URLs of database and broker, and the servers that were started where the environment named none."""
     started: list[EmbeddedPostgres | EmbeddedValkey] = []
     urls = {name: os.environ[name] for name in ("DATABASE_URL", "REDIS_URL") if os.environ.get(name)}
-    click.echo(f"starting {' and '.join(_embedded(urls))} …" if _embedded(urls) else "using the named servers …")
+    click.echo(
+        f"starting {' and '.join(_embedded_servers(urls))} …"
+        if _embedded_servers(urls)
+        else "using the named servers …"
+    )
     _check_servers(urls)
     if len(urls) < 2:
         sockets = socket_folder()
-        stack.callback(_remove, sockets)
+        stack.callback(_remove_sockets, sockets)
     if "DATABASE_URL" not in urls:
         postgres = EmbeddedPostgres(data_dir / "postgres", sockets, data_dir / "postgres.log")
         stack.callback(postgres.stop)
@@ -171,7 +175,7 @@ def _servers(
     return urls, started
 
 
-def _embedded(urls: dict[str, str]) -> list[str]:
+def _embedded_servers(urls: dict[str, str]) -> list[str]:
     return [server for name, server in (("DATABASE_URL", "PostgreSQL"), ("REDIS_URL", "Valkey")) if name not in urls]
 
 
@@ -183,7 +187,7 @@ def _check_servers(urls: dict[str, str]) -> None:
         raise ServerFailed("\n".join(errors))
 
 
-def _service(data_dir: Path, port: int) -> dict[str, str]:
+def _service_environment(data_dir: Path, port: int) -> dict[str, str]:
     """Return the rest of the service's environment; the secrets are made once for each data directory."""
     path = data_dir / "secrets.json"
     if not path.is_file():
@@ -211,7 +215,7 @@ def _wait_until_ready(url: str, data_dir: Path) -> None:
     raise ServerFailed(f"the web process did not become ready; {data_dir / 'processes.log'} says why")
 
 
-def _remove(sockets: Path) -> None:
+def _remove_sockets(sockets: Path) -> None:
     for path in sockets.iterdir():
         path.unlink()
     sockets.rmdir()

@@ -14,7 +14,7 @@ class Output:
     def __init__(self, log: TextIO, *, is_verbose: bool, terminal: TextIO = sys.stdout) -> None:
         self._log, self._terminal, self._is_verbose = log, terminal, is_verbose
 
-    def pass_on(self, name: str, line: str) -> None:
+    def write_process_line(self, name: str, line: str) -> None:
         """Take a line from a process."""
         text = f"{name:<6} | {line}"
         _write(self._log, text)

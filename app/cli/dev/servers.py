@@ -39,7 +39,7 @@ def _find(package: str, pattern: str) -> Path:
     return programs[0]
 
 
-_FASTER_THAN_SAFE = "fsync=off"
+_NO_FSYNC = "fsync=off"
 
 _PR_SET_PDEATHSIG = 1
 _PRCTL = ctypes.CDLL(None).prctl if sys.platform == "linux" else None
@@ -80,10 +80,10 @@ class EmbeddedPostgres:
         if not (self.data / "PG_VERSION").exists():
             self._initialise()
         self._end_orphan()
-        self._own(self.data, self.sockets)
+        self._chown(self.data, self.sockets)
         command: Command = [_postgres("postgres"), "-D", self.data, "-k", self.sockets, "-c", "listen_addresses="]
         if not self._is_durable:
-            command += ["-c", _FASTER_THAN_SAFE]
+            command += ["-c", _NO_FSYNC]
         self.process = _spawn(_unprivileged(command), self.log)
         _wait_for(self.sockets / ".s.PGSQL.5432", self.process, self.log)
         self._wait_until_it_accepts()
@@ -110,7 +110,7 @@ class EmbeddedPostgres:
     def _initialise(self) -> None:
         self.data.mkdir(parents=True, exist_ok=True)
         self.data.chmod(0o700)
-        self._own(self.data)
+        self._chown(self.data)
         command: Command = [_postgres("initdb"), "-D", self.data, "-U", "postgres", "--auth=trust", "--encoding=UTF8"]
         command += ["--locale=C", "--no-sync"]
         result = subprocess.run(
@@ -136,7 +136,7 @@ class EmbeddedPostgres:
         for lock in (pid_file, self.sockets / ".s.PGSQL.5432.lock"):
             lock.unlink(missing_ok=True)
 
-    def _own(self, *folders: Path) -> None:
+    def _chown(self, *folders: Path) -> None:
         if os.geteuid() == 0:
             for folder in folders:
                 os.chown(folder, NOBODY, NOBODY)
@@ -214,10 +214,10 @@ def _unprivileged(command: Command) -> Command:
     if setpriv is None:
         raise ServerFailed("PostgreSQL cannot run as root without setpriv (util-linux); run as an ordinary user")
     # The right to enter folders, so that a checkout below /root works without opening /root to everybody.
-    entering = ["--inh-caps=+dac_override", "--ambient-caps=+dac_override", "--pdeathsig=INT"]
+    capability_options = ["--inh-caps=+dac_override", "--ambient-caps=+dac_override", "--pdeathsig=INT"]
     # PostgreSQL's programs look for each other with access(2), which would leave that right out.
-    entering.append("--securebits=+no_setuid_fixup")
-    return [setpriv, f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups", *entering, "--", *command]
+    capability_options.append("--securebits=+no_setuid_fixup")
+    return [setpriv, f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups", *capability_options, "--", *command]
 
 
 def _spawn(command: Command, log: Path) -> "subprocess.Popen[bytes]":
@@ -236,13 +236,13 @@ def _spawn(command: Command, log: Path) -> "subprocess.Popen[bytes]":
 
 def _wait_for(path: Path, process: "subprocess.Popen[bytes]", log: Path) -> None:
     deadline = time.monotonic() + START_TIMEOUT_S
-    while not _answers(path):
+    while not _accepts_connections(path):
         if process.poll() is not None or time.monotonic() > deadline:
             raise ServerFailed(f"{Path(str(process.args[0])).name} did not start:\n{log.read_text()[-2000:]}")  # type: ignore[index]  # every command is a list
         time.sleep(0.02)
 
 
-def _answers(path: Path) -> bool:
+def _accepts_connections(path: Path) -> bool:
     with socket.socket(socket.AF_UNIX) as probe:
         return probe.connect_ex(str(path)) == 0
 

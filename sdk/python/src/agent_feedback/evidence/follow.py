@@ -9,7 +9,7 @@ from agent_feedback.evidence.single_run import UNKNOWN_FORMAT, UNREADABLE_LOG, R
 from agent_feedback.evidence.tail import ExportContext, Tail, UnknownFormat, find_rotated
 
 POLL_S = 0.5
-GRACE_S = 10.0
+GRACE_PERIOD_S = 10.0
 """How long a renamed log is still read: its server may go on writing to it."""
 
 
@@ -69,7 +69,7 @@ class FollowedPath:
             now = time.monotonic()
             if tail.position > position:
                 self._rotated[self._rotated.index(entry)] = (tail, now)
-            elif now - last_growth_at > GRACE_S:
+            elif now - last_growth_at > GRACE_PERIOD_S:
                 self._rotated.remove(entry)
                 self._context.shipper.flush()
                 if tail.log:
@@ -96,7 +96,7 @@ def follow(context: ExportContext, paths: Iterable[Path], report_problem: Report
         while True:
             for followed_path in followed_paths:
                 followed_path.step()
-            if context.shipper.age > flush_s:
+            if context.shipper.oldest_event_age_s > flush_s:
                 context.shipper.flush()
             context.shipper.save_if_idle()
             context.stop.wait(min(POLL_S, flush_s))
