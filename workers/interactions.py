@@ -1,4 +1,4 @@
-"""The interactions' jobs."""
+"""Celery tasks of interactions."""
 
 from celery import shared_task
 
@@ -8,5 +8,5 @@ from app.interactions import service
 
 @shared_task(name=Job.PROMOTE_INTERACTIONS.value)
 def promote_queued_interactions() -> None:
-    """Confirm the interactions that agents have sent something back for."""
+    """Confirm the interactions that an agent has reviewed, reported on or answered."""
     service.promote_queued_interactions()

@@ -42,7 +42,7 @@ class BadCatalog(RuntimeError):
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One field, as a request stores it: what may be answered, in which words."""
+    """One field with its allowed values, as a request stores it."""
 
     key: str
     label: str

@@ -1,4 +1,4 @@
-"""A product's own fields, and its effective catalog."""
+"""Manage a product's own fields, and compute its effective catalog."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ _LOCK_FIELDS = text("SELECT pg_advisory_xact_lock(hashtext('enrichment_fields'),
 
 
 class TooManyFields(Conflict):
-    """The product has as many fields as it may."""
+    """The product has reached its maximum number of fields."""
 
     code = "too_many_fields"
     sentence = f"A product has at most {MAX_FIELDS} fields of its own; remove one first."
@@ -50,7 +50,7 @@ class Fields:
 
 def put(environment: CallerEnvironment, key_id: str, key: str, new_field: NewField) -> FieldDefinition:
     """Create or replace a field; earlier requests keep their own copy."""
-    _check(key, new_field)
+    _validate(key, new_field)
     _lock_fields(environment)
     field = session().get(FieldDefinition, (environment.product_id, key))
     now = clock.now()
@@ -120,14 +120,14 @@ def _lock_fields(environment: CallerEnvironment) -> None:
 
 
 def _check_count(environment: CallerEnvironment) -> None:
-    """Raise unless the product may have another field."""
+    """Raise `TooManyFields` if the product has reached its maximum."""
     count = select(func.count()).where(FieldDefinition.product_id == environment.product_id)
     if session().execute(count).scalar_one() >= MAX_FIELDS:
         raise TooManyFields
 
 
-def _check(key: str, new_field: NewField) -> None:
-    """Raise unless this may be asked for."""
+def _validate(key: str, new_field: NewField) -> None:
+    """Raise `Unprocessable` unless the field is allowed."""
     problems = []
     if key.partition(".")[0] == RESERVED_NAMESPACE:
         problems.append(Problem("/key", "reserved_namespace", "The namespace `service` is kept for built-in fields."))

@@ -28,7 +28,7 @@ group = MigrationGroup("db", callback=_set_migration_options, help="Migrations o
 
 
 def upgrade() -> None:
-    """Bring the database of the current app up to date."""
+    """Upgrade the database of the current app to the newest migration."""
     _commands()
     import flask_migrate  # noqa: PLC0415  # see `MigrationGroup`
 

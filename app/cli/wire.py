@@ -86,7 +86,7 @@ class EnvelopeVariant(NamedTuple):
     policy: str
     when: str
     configured: tuple[str, ...]
-    """The environment's modes in which it appears; empty where no consent is asked for."""
+    """The environment's modes in which it appears; empty where no consent is needed."""
     actions: tuple[str, ...]
 
 
@@ -155,7 +155,7 @@ def _request(path: str) -> Json:
 
 
 def _escape(text: str) -> str:
-    """Return a pattern that matches the text, with the escapes that every dialect knows: `re.escape` writes `\\-`."""
+    """Return a pattern that matches the text in every regex dialect; `re.escape` writes `\\-`, which some reject."""
     return _SYNTAX_CHARACTER.sub(r"\\\g<0>", text)
 
 

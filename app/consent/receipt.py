@@ -17,7 +17,7 @@ _EVENT_STATES = {"approved": "consent given", "declined": "consent refused"}
 
 
 class NoSuchDecision(NotFound):
-    """Nobody decided there."""
+    """No decision is recorded for this interaction."""
 
     sentence = "There is no decision on record for this interaction in this environment."
 

@@ -1,4 +1,4 @@
-"""Consent over HTTP."""
+"""HTTP endpoints of consent."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Who has to approve, and the state that a decision leaves."""
+"""Rules of consent: the basis of a decision, and the resulting state of a capability."""
 
 from enum import StrEnum
 from typing import NamedTuple
@@ -20,7 +20,7 @@ class Basis(StrEnum):
     """What a decision applies to."""
 
     NOBODY = "none"
-    """Nobody is asked."""
+    """No approval is needed."""
     SUBJECT = "once"
     """This customer, for this and all later uses."""
     INTERACTION = "always"

@@ -1,4 +1,4 @@
-"""Recording decisions, and reading the state that they leave."""
+"""Record consent decisions, and read the state of capabilities and subjects."""
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -79,14 +79,14 @@ class ConsentMissing(Forbidden):
 
 
 class NothingToDecide(Conflict):
-    """The environment's mode asks nobody."""
+    """The environment's mode does not ask for consent."""
 
     code = "nothing_to_decide"
     sentence = "This product does not ask for consent, so there is nothing to decide."
 
 
 class _ConcurrentDecision(Exception):
-    """Another handle has decided meanwhile."""
+    """Another capability recorded a decision at the same time."""
 
 
 @dataclass(frozen=True, slots=True)

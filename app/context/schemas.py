@@ -1,4 +1,4 @@
-"""The wire shapes of retrievals."""
+"""marshmallow schemas of retrievals."""
 
 from marshmallow import fields
 

@@ -173,7 +173,7 @@ class TooManyRequests(ApiError):
 
 
 class Unavailable(ApiError):
-    """Something that the service needs is unavailable for now."""
+    """A server that the service depends on is unavailable."""
 
     status = 503
     code = "unavailable"

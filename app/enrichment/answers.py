@@ -96,7 +96,7 @@ def lock_request(open_request: OpenRequest) -> EnrichmentRequest:
 
 
 def decline(request: EnrichmentRequest) -> None:
-    """Remove what a no removes: everything of the purpose for a known customer, else of this interaction."""
+    """Apply a refusal: remove everything of the purpose for a known customer, else of this interaction."""
     if request.customer_id is None:
         revocation.revoke_use(request)
     else:

@@ -17,7 +17,7 @@ from app.products.service import get_environment
 
 
 def choose(open_request: OpenRequest, choice: ContextChoice) -> ChoiceView:
-    """Record a choice: a no takes effect at once for every request, a yes lifts it and restores nothing."""
+    """Record a choice: a refusal applies at once to every request; an approval ends it and restores nothing."""
     request = lock_request(open_request)
     if choice.remember and not request.remember:
         problem = Problem("/remember", "remember_not_allowed", "What was not to be remembered cannot be; leave it out.")

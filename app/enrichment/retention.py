@@ -1,4 +1,4 @@
-"""When signals and requests leave."""
+"""Retention rules of signals and requests."""
 
 from app.core.retention import Group, RetentionRule
 
@@ -32,7 +32,7 @@ RULES = (
         "closed_requests",
         ("interaction_id",),
         "closed_at",
-        "an interaction that has left asks no more",
+        "an interaction that was removed makes no further request",
     ),
 )
 

@@ -1,4 +1,4 @@
-"""The wire shapes of evidence."""
+"""marshmallow schemas of evidence."""
 
 from datetime import datetime
 from typing import Annotated, Any
@@ -44,7 +44,7 @@ class OpaqueId(Text):
 
 
 class AllowlistedName(Text):
-    """A name that only the allowlist knows; the service looks it up, whatever it is."""
+    """A name of the allowlist; the service looks it up after deserializing."""
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(min_length=1, max_length=MAX_NAME_LENGTH, **kwargs)
@@ -57,7 +57,7 @@ class AllowlistedName(Text):
 
 
 class Source(Payload, frozen=True):
-    """Who observed."""
+    """The source that observed the requests."""
 
     kind: str
     provider: str

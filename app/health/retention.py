@@ -1,4 +1,4 @@
-"""One row for each job stays."""
+"""Retention rules of job runs: none, since each job has one row."""
 
 from app.core.retention import RetentionRule
 

@@ -1,4 +1,4 @@
-"""When interactions leave."""
+"""Retention rules of interactions and sessions."""
 
 from app.core.retention import Group, RetentionRule
 from app.interactions.sql import day_marks

@@ -1,4 +1,4 @@
-"""Reviews over HTTP."""
+"""HTTP endpoints of reviews."""
 
 from app.core.http.blueprint import Blueprint
 from app.outcomes import service

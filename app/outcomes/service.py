@@ -41,7 +41,7 @@ class StoredReview(NamedTuple):
 
     @property
     def source(self) -> str:
-        """How it came: always under a capability."""
+        """The kind of credential that sent the review: always a capability."""
         return "capability"
 
 

@@ -1,4 +1,4 @@
-"""Decisions and outcomes have no age."""
+"""Retention rules of personalization: none, since decisions and outcomes are kept."""
 
 from app.core.retention import RetentionRule
 

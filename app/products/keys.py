@@ -1,4 +1,4 @@
-"""Keys: how they are made, recognised, compared and kept."""
+"""Keys: generate, recognise, compare and seal them."""
 
 import base64
 import hashlib
@@ -21,14 +21,14 @@ _COMPANY = re.compile(r"af_company_([0-9a-f]{32})_[A-Za-z0-9_-]{43}\Z")
 
 @dataclass(frozen=True, slots=True)
 class GeneratedKey:
-    """A new key: the text that is shown once, and what is kept of it."""
+    """A new key: the text that is shown once, and its id."""
 
     id: str
     text: str
 
 
 def mint(kind: KeyKind, environment_id: uuid.UUID) -> GeneratedKey:
-    """Make a new key; a product key carries its environment as the scope of consent subjects."""
+    """Generate a key; a product key carries its environment as the scope of consent subjects."""
     key_id, secret = secrets.token_hex(16), secrets.token_urlsafe(32)
     if kind is KeyKind.PRODUCT:
         return GeneratedKey(key_id, f"af_live_{key_id}_{environment_id.hex}_{secret}")
@@ -55,7 +55,7 @@ def signing_secret(text: str) -> bytes:
 
 
 class Seal:
-    """Keeps signing secrets unreadable to who has only the database; the first secret seals, all of them open."""
+    """Encrypts signing secrets for storage: the first secret encrypts, every secret decrypts."""
 
     def __init__(self, secrets_: Sequence[str]) -> None:
         self._fernet = MultiFernet(

@@ -1,4 +1,4 @@
-"""Products, environments and keys have no age."""
+"""Retention rules of products: none, since products, environments and keys are kept until they are deleted."""
 
 from app.core.retention import RetentionRule
 

@@ -1,4 +1,4 @@
-"""Reports over HTTP."""
+"""HTTP endpoints of reports."""
 
 from app.core.http.blueprint import Blueprint
 from app.reports import service

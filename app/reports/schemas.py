@@ -1,4 +1,4 @@
-"""The wire shapes of reports."""
+"""marshmallow schemas of reports."""
 
 from typing import Any
 

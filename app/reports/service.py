@@ -50,7 +50,7 @@ class StoredReport(NamedTuple):
 
     @property
     def source(self) -> str:
-        """How it came: always under a capability."""
+        """The kind of credential that sent the report: always a capability."""
         return "capability"
 
 

@@ -1,4 +1,4 @@
-"""`bin/dev`: start everything, say how to use it, and end everything on Ctrl-C."""
+"""`bin/dev`: start the service, print how to use it, and stop it on Ctrl-C."""
 
 import contextlib
 import errno
@@ -56,7 +56,7 @@ def up(port: int | None, data_dir: Path | None, *, verbose: bool) -> None:
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, _interrupt)
         try:
-            _up(stack, port, data_dir, verbose=verbose)
+            _run(stack, port, data_dir, verbose=verbose)
         except KeyboardInterrupt:
             click.echo("\nending everything …")
             # A second Ctrl-C must not leave anything behind.
@@ -69,7 +69,7 @@ def up(port: int | None, data_dir: Path | None, *, verbose: bool) -> None:
             raise click.ClickException(f"cannot use {place}: {error.strerror}; is --data-dir right?") from None
 
 
-def _up(stack: contextlib.ExitStack, port: int | None, data_dir: Path, *, verbose: bool) -> None:
+def _run(stack: contextlib.ExitStack, port: int | None, data_dir: Path, *, verbose: bool) -> None:
     _prepare_data_dir(data_dir)
     stack.enter_context(_lock_data_dir(data_dir))
     port = _choose_port(port)
@@ -97,7 +97,7 @@ def _up(stack: contextlib.ExitStack, port: int | None, data_dir: Path, *, verbos
 
 
 def _prepare_data_dir(data_dir: Path) -> None:
-    """Make the data directory, and find out early whether it can be written to."""
+    """Create the data directory, and check that it is writable."""
     data_dir.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryFile(dir=data_dir):
         pass
@@ -148,7 +148,7 @@ def _choose_port(requested: int | None) -> int:
 def _start_servers(
     stack: contextlib.ExitStack, data_dir: Path
 ) -> tuple[dict[str, str], list[EmbeddedPostgres | EmbeddedValkey]]:
-    """Return the URLs of database and broker, and the servers that were started where the environment named none."""
+    """Return the URLs of database and broker, after starting a server for each URL that the environment lacks."""
     started: list[EmbeddedPostgres | EmbeddedValkey] = []
     urls = {name: os.environ[name] for name in ("DATABASE_URL", "REDIS_URL") if os.environ.get(name)}
     click.echo(
@@ -180,7 +180,7 @@ def _embedded_servers(urls: dict[str, str]) -> list[str]:
 
 
 def _check_servers(urls: dict[str, str]) -> None:
-    """Connect to the servers that the environment names, so that a wrong URL is a sentence and not a traceback."""
+    """Connect to the servers that the environment names, and raise `ServerFailed` where that fails."""
     checks = {"DATABASE_URL": database_error, "REDIS_URL": broker_error}
     errors = [error for name, url in urls.items() if (error := checks[name](url))]
     if errors:
@@ -188,7 +188,7 @@ def _check_servers(urls: dict[str, str]) -> None:
 
 
 def _service_environment(data_dir: Path, port: int) -> dict[str, str]:
-    """Return the rest of the service's environment; the secrets are made once for each data directory."""
+    """Return the rest of the service's environment; the secrets are generated once for each data directory."""
     path = data_dir / "secrets.json"
     if not path.is_file():
         names = ("AGENT_FEEDBACK_KEY_PEPPER", "AGENT_FEEDBACK_SEALING_KEYS")

@@ -1,4 +1,4 @@
-"""What `bin/dev` prints once the service runs: at most 80 columns, but for keys and paths."""
+"""The text that `bin/dev` prints once the service runs: at most 80 columns, except for keys and paths."""
 
 import json
 from datetime import UTC, datetime

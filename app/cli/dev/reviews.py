@@ -27,7 +27,7 @@ _RECENT = f"""
 
 
 class ReviewFeed:
-    """The reviews of one environment, from the moment of its making on."""
+    """The reviews of one environment, from the creation of this object on."""
 
     def __init__(self, database_url: str, environment_id: UUID) -> None:
         self._url, self._environment_id = database_url, str(environment_id)

