@@ -1,4 +1,4 @@
-"""What the service needs to know, read once from the environment.
+"""The settings of the service, read once from environment variables.
 
 Every other module is given a `Settings`; none reads the environment itself.
 """
@@ -31,14 +31,14 @@ RUNNING_COPY = "running.json"
 
 
 class Stage(StrEnum):
-    """Where this copy of the service runs."""
+    """The stage of a deployment."""
 
     DEVELOPMENT = "development"
     PRODUCTION = "production"
 
 
 class Secret:
-    """A text that shows itself only when asked to."""
+    """A string whose representation is hidden; `reveal` returns it."""
 
     __slots__ = ("_text",)
 
@@ -56,7 +56,7 @@ class Secret:
 
 
 class BadSettings(Exception):
-    """The environment does not describe a service that may start; lists everything that is wrong."""
+    """The environment variables are invalid; the message lists every error."""
 
     def __init__(self, mistakes: list[str]) -> None:
         super().__init__("The service cannot start:\n" + "\n".join(f"  - {mistake}" for mistake in mistakes))
@@ -201,7 +201,7 @@ def _words(error: ValidationError) -> list[str]:
 
 
 def _unsafe(values: dict[str, Any]) -> list[str]:
-    """Name what production must not start with; a development copy may."""
+    """Return the errors of settings that only development may have."""
     if values.get("AGENT_FEEDBACK_ENV", Stage.PRODUCTION) is Stage.DEVELOPMENT:
         return []
     mistakes = [

@@ -44,19 +44,19 @@ FIND_INTERACTION_DECISION = PreparedStatement(
 )
 
 # A capability that carries no revision may only make the first decision.
-_FIRST_OF_SUBJECT = text("""
+_INSERT_SUBJECT_DECISION = text("""
     INSERT INTO consent_subjects (environment_id, subject, decision, revision, decided_at)
     VALUES (:environment_id, :subject, :decision, 1, :now) ON CONFLICT (environment_id, subject) DO NOTHING
     RETURNING revision
 """)
 
 # A capability that carries a revision may only replace that one.
-_NEXT_OF_SUBJECT = text("""
+_UPDATE_SUBJECT_DECISION = text("""
     UPDATE consent_subjects SET decision = :decision, revision = revision + 1, decided_at = :now
-    WHERE environment_id = :environment_id AND subject = :subject AND revision = :seen RETURNING revision
+    WHERE environment_id = :environment_id AND subject = :subject AND revision = :expected_revision RETURNING revision
 """)
 
-_RECORD = text("""
+_INSERT_DECISION = text("""
     INSERT INTO consent_decisions
         (environment_id, interaction_id, subject, decision, revision, question, key_id, decided_at)
     VALUES (:environment_id, :interaction_id, :subject, :decision, :revision, :question, :key_id, :now)
@@ -145,19 +145,21 @@ def decide(environment: CallerEnvironment, capability: Capability, token: str, d
     """
     if environment.mode in (Mode.NEVER_ASK, Mode.OFF):
         raise NothingToDecide
-    has_won = _own_decision(environment, capability) is None and _write(environment, capability, decision)
+    is_recorded = _interaction_decision(environment, capability) is None and _record(environment, capability, decision)
     basis = basis_of(environment.mode, has_subject=capability.subject is not None)
-    own = _own_decision(environment, capability)
-    current = (_subject_decision(environment, capability) if basis is Basis.SUBJECT else None) or own
+    interaction_decision = _interaction_decision(environment, capability)
+    current = (_subject_decision(environment, capability) if basis is Basis.SUBJECT else None) or interaction_decision
     state = determine_state(basis, current.decision if current else None).state
     # A capability that was too late gets the state and nothing else; one whose interaction has decided may go on.
-    may_go_on = own is not None and state is State.FEEDBACK_READY
+    may_send_feedback = interaction_decision is not None and state is State.FEEDBACK_READY
     url = current_settings().feedback_url
     return DecisionResult(
         state=state,
         decided_at=current.decided_at if current else None,
-        changed=has_won,
-        feedback=contract.feedback_ready(url, token, capability.expires_at, environment.mode) if may_go_on else None,
+        changed=is_recorded,
+        feedback=contract.feedback_ready(url, token, capability.expires_at, environment.mode)
+        if may_send_feedback
+        else None,
     )
 
 
@@ -190,13 +192,13 @@ def list_states(environment: CallerEnvironment, subjects: list[str]) -> list[dic
     ]
 
 
-def _write(environment: CallerEnvironment, capability: Capability, decision: str) -> bool:
+def _record(environment: CallerEnvironment, capability: Capability, decision: str) -> bool:
     basis = basis_of(environment.mode, has_subject=capability.subject is not None)
     values = {
         "environment_id": environment.id,
         "interaction_id": capability.interaction_id,
         "subject": capability.subject if basis is Basis.SUBJECT else None,
-        "seen": capability.revision,
+        "expected_revision": capability.revision,
         "decision": decision,
         "revision": None,
         "question": contract.question_version(str(basis)),
@@ -208,7 +210,7 @@ def _write(environment: CallerEnvironment, capability: Capability, decision: str
         with session().begin_nested():
             if basis is Basis.SUBJECT:
                 values["revision"] = _write_subject(values)
-            if session().execute(_RECORD, values).scalar() is None:
+            if session().execute(_INSERT_DECISION, values).scalar() is None:
                 raise _ConcurrentDecision
     except _ConcurrentDecision:
         return False
@@ -216,7 +218,7 @@ def _write(environment: CallerEnvironment, capability: Capability, decision: str
 
 
 def _write_subject(values: dict[str, Any]) -> int:
-    statement = _NEXT_OF_SUBJECT if values["seen"] else _FIRST_OF_SUBJECT
+    statement = _UPDATE_SUBJECT_DECISION if values["expected_revision"] else _INSERT_SUBJECT_DECISION
     revision: int | None = session().execute(statement, values).scalar()
     if revision is None:
         raise _ConcurrentDecision
@@ -230,15 +232,21 @@ def _find_state(environment: CallerEnvironment, capability: Capability) -> Capab
     if basis is Basis.NOBODY:
         return determine_state(basis, None)
     if basis is Basis.SUBJECT:
-        remembered = FIND_SUBJECT_DECISION.first(environment_id=environment.id, subject=capability.subject)
-        if remembered:
-            return determine_state(basis, remembered.decision)
-    own = FIND_INTERACTION_DECISION.first(environment_id=environment.id, interaction_id=capability.interaction_id)
+        subject_decision = FIND_SUBJECT_DECISION.first(environment_id=environment.id, subject=capability.subject)
+        if subject_decision:
+            return determine_state(basis, subject_decision.decision)
+    interaction_decision = FIND_INTERACTION_DECISION.first(
+        environment_id=environment.id, interaction_id=capability.interaction_id
+    )
     # An interaction decides once. One that decided while every use was asked about keeps that decision, for this use.
-    return determine_state(Basis.INTERACTION, own.decision) if own else determine_state(basis, None)
+    return (
+        determine_state(Basis.INTERACTION, interaction_decision.decision)
+        if interaction_decision
+        else determine_state(basis, None)
+    )
 
 
-def _own_decision(environment: CallerEnvironment, capability: Capability) -> ConsentDecision | None:
+def _interaction_decision(environment: CallerEnvironment, capability: Capability) -> ConsentDecision | None:
     return session().get(ConsentDecision, (environment.id, capability.interaction_id), populate_existing=True)
 
 

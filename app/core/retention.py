@@ -17,9 +17,9 @@ class Group(StrEnum):
 class RetentionRule:
     """Rows of `table` are removed when `instant` is older than the retention of their environment.
 
-    With `is_expiry` they are removed at `instant` itself; without `has_environment` the table belongs to no environment,
-    and its rules must have `is_expiry`. `key` identifies a row within its environment. `follow_up` is SQL that runs in
-    the same statement and reads the removed rows as `removed_rows`.
+    With `is_expiry` they are removed at `instant` itself. Without `has_environment` the table has no environment,
+    and its rules must have `is_expiry`. `key` identifies a row within its environment. `follow_up` is SQL that runs
+    in the same statement and reads the removed rows as `removed_rows`.
     """
 
     group: Group

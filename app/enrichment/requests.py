@@ -71,7 +71,7 @@ def create(environment: CallerEnvironment, key_id: str, new_request: NewRequest)
     references = digest_references(key, new_request.account_ref, new_request.user_ref, new_request.anonymous_ref)
     call = _RequestContext(environment, key_id, new_request, references, _fingerprint(environment, new_request))
     if request := _find(call):
-        return _repeat(call, request)
+        return _answer_retry(call, request)
     effective = effective_catalog(environment)
     entries = choose_entries(effective, new_request)
     if not entries:
@@ -81,7 +81,7 @@ def create(environment: CallerEnvironment, key_id: str, new_request: NewRequest)
         # Another call of the same interaction was first, and is committed by now.
         request = _find(call)
         assert request is not None
-        return _repeat(call, request)
+        return _answer_retry(call, request)
     return _show(environment, request)
 
 
@@ -162,7 +162,7 @@ def _find(call: _RequestContext) -> EnrichmentRequest | None:
     return request
 
 
-def _repeat(call: _RequestContext, request: EnrichmentRequest) -> RequestView:
+def _answer_retry(call: _RequestContext, request: EnrichmentRequest) -> RequestView:
     """Return a stored request to a retry, or raise if it has expired or was another one."""
     if request.expires_at <= clock.now():
         raise RequestExpired
@@ -228,11 +228,11 @@ def _measured_values(new_request: NewRequest) -> dict[str, Any]:
         "status_code": new_request.status_code,
         "duration_ms": new_request.duration_ms,
         "runtime_hint": new_request.runtime_hint,
-        "observation": (_coarse(observation) or None) if observation else None,
+        "observation": (_coarsen(observation) or None) if observation else None,
     }
 
 
-def _coarse(observation: Observation) -> dict[str, str]:
+def _coarsen(observation: Observation) -> dict[str, str]:
     """Return what is stored of an observation: the network of its address, and the family of its browser."""
     values = {}
     if observation.client_ip is not None:

@@ -70,7 +70,7 @@ def test_each_environment_keeps_its_evidence_for_as_long_as_it_says(
     fill(client, company)
     fill(client, other)
     at(monkeypatch, NOW + timedelta(days=10, seconds=1))
-    assert retention.expire_evidence().removed == 5
+    assert retention.expire_evidence().row_count == 5
     with transaction():
         assert session().scalars(select(EvidenceEvent.environment_id).distinct()).all() == [company.environment_id]
 
@@ -84,7 +84,7 @@ def test_the_retention_of_feedback_and_of_evidence_do_not_meet(
     fill(client, company)
     at(monkeypatch, NOW + timedelta(days=20))
     retention.expire_feedback()
-    assert retention.expire_evidence().removed == 0
+    assert retention.expire_evidence().row_count == 0
     assert count(EvidenceEvent) == 5
 
 
@@ -96,7 +96,7 @@ def test_each_event_leaves_at_its_own_age(
     send_evidence(client, company, *(observation(observedAt=moment.isoformat()) for moment in (earlier, NOW)))
     for moment, removed in ((earlier, 0), (NOW, 1), (NOW + timedelta(microseconds=1), 1)):
         at(monkeypatch, moment + timedelta(days=90))
-        assert retention.expire_evidence().removed == removed
+        assert retention.expire_evidence().row_count == removed
         shown, expected = both(company)
         assert shown == expected
 
@@ -110,7 +110,7 @@ def test_a_purge_goes_in_batches_and_stops_when_its_time_is_over(
     counts.roll_up_changes()
     at(monkeypatch, NOW + timedelta(days=91))
     first = retention.expire_evidence(budget_s=0)
-    assert (first.removed, first.is_complete) == (2, False)
+    assert (first.row_count, first.is_complete) == (2, False)
     assert count(EvidenceEvent) == 3
     assert retention.expire_evidence().is_complete
     counts.roll_up_changes()

@@ -141,7 +141,7 @@ def test_what_expires_leaves_the_counts_and_no_empty_ones_behind(
     fill(client, company)
     counts.roll_up_changes()
     at(monkeypatch, NOW + timedelta(days=88, seconds=1))
-    assert retention.expire_evidence().removed == 2
+    assert retention.expire_evidence().row_count == 2
     assert both(company, 365)[0] == both(company, 365)[1]
     counts.roll_up_changes()
     assert both(company, 365)[0]["totals"]["events"] == 4

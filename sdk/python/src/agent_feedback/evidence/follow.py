@@ -14,7 +14,7 @@ GRACE_PERIOD_S = 10.0
 
 
 class FollowedPath:
-    """One path with its current log and the ones just rotated away."""
+    """One path with its current log and its recently rotated logs."""
 
     def __init__(self, context: ExportContext, path: Path, report_problem: ReportProblem) -> None:
         self._context, self._path, self._report_problem = context, path, report_problem
@@ -39,7 +39,7 @@ class FollowedPath:
             self._report_once(f"{UNREADABLE_LOG} ({type(error).__name__})")
 
     def close(self) -> None:
-        """Close everything."""
+        """Close all files."""
         for tail in [*(tail for tail, _ in self._rotated), *([self._current] if self._current else [])]:
             tail.file.close()
 

@@ -11,7 +11,7 @@ from agent_feedback.evidence.delivery import Deliver
 SCHEMA_VERSION = 1
 BATCH_SIZE = 500
 SAVE_EVERY_S = 5.0
-"""After a kill, so much reading of lines that match nothing is repeated."""
+"""The interval of saving while no line matches; after a kill, at most this much reading is repeated."""
 
 Event = dict[str, Any]
 
