@@ -107,15 +107,15 @@ class Settings:
     service_name: str
     key_pepper: Secret
     sealing_secrets: tuple[Secret, ...]
-    """The first one seals, all of them open."""
+    """The first one encrypts, every one decrypts."""
     log_level: str
     data_dir: Path
     pool_size: int
-    """Connections in the pool of a process; as many as it has threads, each of which has a hot one besides."""
+    """Connections in the pool of a process: one for each thread, which has another for prepared statements."""
     trusted_proxies: int
     """How many proxies in front each add the address of their caller to X-Forwarded-For."""
     sweep_interval_s: int
-    """How often a job looks for rows that a lost notification would have announced."""
+    """The period of the jobs that process rows whose notification was lost."""
     allowlist: Allowlist
     """What evidence may name; a file of the release, not of the environment."""
 

@@ -1,4 +1,4 @@
-"""API errors, and how they read on the wire.
+"""API errors, and their JSON form.
 
 A package states its own errors by inheriting from one of the families at the end; the family brings the status.
 """

@@ -1,4 +1,4 @@
-"""Answering a request: the catalog of the request is the only vocabulary, and it is answered once."""
+"""Store the answer to a request: one for each request, with values of the request's catalog."""
 
 import uuid
 from collections.abc import Iterable, Iterator
@@ -34,7 +34,7 @@ class OptedOut(Forbidden):
 
 
 class AnswerChanged(Conflict):
-    """A request is answered once."""
+    """The request has another answer already."""
 
     code = "answer_changed"
     sentence = "This request has already been answered in another way; the first answer stays."
@@ -111,7 +111,7 @@ def _digest(request: EnrichmentRequest, new_answer: Answer) -> bytes:
 
 
 def _differences(stored: bytes, digests: bytes) -> list[Problem]:
-    """Name the members of an answer that differ from the stored one."""
+    """Return a problem for each member of an answer that differs from the stored one."""
     positions = differing_positions(stored, digests)
     pointers = [f"/items/{position - 1}" if position else "/status" for position in positions]
     return [Problem(pointer, "changed", "This differs from the first answer.") for pointer in pointers]
@@ -145,7 +145,7 @@ def _problems(request: EnrichmentRequest, new_answer: Answer) -> Iterator[Proble
 
 
 def _catalog_problems(entries: dict[str, dict[str, Any]], item: Item, pointer: str) -> Iterator[Problem]:
-    """Name the members of an item that are not the catalog's, and what would be."""
+    """Return a problem for each member of an item that the catalog does not allow."""
     code, sentence = "unknown_catalog_entry", "key, type and value must be those of one entry of bodySchema.catalog."
     entry = entries.get(item.key)
     if entry is None:

@@ -33,14 +33,14 @@ from app.screening.service import reject_secrets
 
 
 class RequestChanged(Conflict):
-    """An interaction has one request."""
+    """The interaction has another request already."""
 
     code = "request_changed"
     sentence = "This interaction has already asked, in another way; use a new interaction."
 
 
 class RequestExpired(Conflict):
-    """An interaction has one request, for two hours."""
+    """The interaction's request has expired; there is no second one."""
 
     code = "request_expired"
     sentence = "This interaction has already asked, and its time is over; use a new interaction."

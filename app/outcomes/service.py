@@ -1,4 +1,4 @@
-"""Recording reviews."""
+"""Record reviews."""
 
 import uuid
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Setting up products, environments and keys."""
+"""Create, list and change products, environments and keys."""
 
 import uuid
 from dataclasses import dataclass
@@ -172,7 +172,7 @@ def get_key(key_id: str) -> Key:
 
 
 def revoke_key(key_id: str, actor: str = COMMAND_LINE_ACTOR) -> Key:
-    """End a key at once; within a second no process takes it any more."""
+    """Revoke a key at once; within a second no process accepts it."""
     key = get_key(key_id)
     if key.revoked_at is None:
         key.revoked_at = clock.now()
@@ -182,7 +182,7 @@ def revoke_key(key_id: str, actor: str = COMMAND_LINE_ACTOR) -> Key:
 
 
 def rotate_key(key_id: str, overlap_hours: int, actor: str = COMMAND_LINE_ACTOR) -> NewKey:
-    """Make the successor of a key, which itself ends after the overlap.
+    """Create the successor of a key, and let the old key expire after the overlap.
 
     The successor of a key that expires expires at the instant that was set for the key: rotation renews the secret
     and does not prolong what was granted.

@@ -31,7 +31,7 @@ class Finding(Payload, frozen=True):
 
 
 class Workaround(Payload, frozen=True):
-    """Whether the agent had to find its own way."""
+    """Whether the agent needed a workaround, and which."""
 
     used: bool
     detail: str | None = None

@@ -1,4 +1,4 @@
-"""Recording reports."""
+"""Record reports."""
 
 import uuid
 from collections.abc import Iterator

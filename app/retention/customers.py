@@ -1,4 +1,4 @@
-"""Exporting and erasing what is stored of one customer, who is named by reference."""
+"""Export and erase what is stored of one customer, identified by references."""
 
 import uuid
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Removing a product with everything that belongs to it."""
+"""Erase a product with everything that belongs to it."""
 
 import time
 import uuid

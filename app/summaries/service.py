@@ -1,4 +1,4 @@
-"""Rolling up days.
+"""Recount the interactions of marked days.
 
 A day that has a mark is counted anew from its rows; a day without one is as it was counted last. The marks are removed
 in the same transaction as the count, so a mark that was written meanwhile stays for the next run.
