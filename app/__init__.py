@@ -5,7 +5,7 @@ from flask_swagger_ui import get_swaggerui_blueprint
 
 from app import cli
 from app.blueprints import API_MOUNTS, PAGE_MOUNTS
-from app.catalog.entries import built_in
+from app.catalog.entries import catalog_file
 from app.core import database, jobs
 from app.core.database import Timeouts
 from app.core.http import lifecycle
@@ -25,7 +25,7 @@ WORKER_TIMEOUTS = Timeouts(statement_s=60.0)
 def create_app(settings: Settings, *, timeouts: Timeouts = WEB_TIMEOUTS) -> Flask:
     """Build the service: wiring only."""
     check_itself()
-    built_in()
+    catalog_file()
     install_logging(settings.log_level)
     app = lifecycle.Service(__name__, static_folder=None)
     app.config.update(

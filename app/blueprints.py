@@ -11,7 +11,7 @@ from app.dashboard.playground import playground
 from app.dashboard.sign_in import sign_in_pages
 from app.discovery.routes import sdk, well_known
 from app.enrichment.guards import REQUEST_HANDLE
-from app.enrichment.routes import answering, asking
+from app.enrichment.routes import answers_blp, requests_blp
 from app.evidence.routes import blp as evidence
 from app.evidence.routes import summaries
 from app.health.routes import blp as health
@@ -29,8 +29,8 @@ API_MOUNTS = (
     Mount(states, "/api/v2/consent", PRODUCT_KEY),
     Mount(telemetry, "/api/v2/telemetry", PRODUCT_KEY),
     Mount(catalog, "/api/v2/enrichment", COMPANY_KEY),
-    Mount(asking, "/api/v2/enrichment", COMPANY_KEY),
-    Mount(answering, "/api/v2/enrichment", REQUEST_HANDLE),
+    Mount(requests_blp, "/api/v2/enrichment", COMPANY_KEY),
+    Mount(answers_blp, "/api/v2/enrichment", REQUEST_HANDLE),
     Mount(context, "/api/v2", COMPANY_KEY),
     Mount(personalization, "/api/v2/personalization", COMPANY_KEY),
     Mount(evidence, "/api/v1/evidence/http-requests", COMPANY_KEY),

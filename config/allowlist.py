@@ -36,7 +36,7 @@ class BadAllowlist(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Agent:
-    """A bot that may be named."""
+    """A bot that evidence may name by its token."""
 
     token: str
     provider: str
@@ -48,7 +48,7 @@ class Agent:
 
 @dataclass(frozen=True, slots=True)
 class Referrer:
-    """A hostname from which an assistant sends people on."""
+    """A referrer hostname of an assistant."""
 
     host: str
     provider: str

@@ -1,4 +1,4 @@
-"""What the service needs to know, read once from the environment.
+"""The settings of the service, read once from environment variables.
 
 Every other module is given a `Settings`; none reads the environment itself.
 """
@@ -31,14 +31,14 @@ RUNNING_COPY = "running.json"
 
 
 class Stage(StrEnum):
-    """Where this copy of the service runs."""
+    """The stage of a deployment."""
 
     DEVELOPMENT = "development"
     PRODUCTION = "production"
 
 
 class Secret:
-    """A text that shows itself only when asked to."""
+    """A string whose representation is hidden; `reveal` returns it."""
 
     __slots__ = ("_text",)
 
@@ -56,7 +56,7 @@ class Secret:
 
 
 class BadSettings(Exception):
-    """The environment does not describe a service that may start; lists everything that is wrong."""
+    """The environment variables are invalid; the message lists every error."""
 
     def __init__(self, mistakes: list[str]) -> None:
         super().__init__("The service cannot start:\n" + "\n".join(f"  - {mistake}" for mistake in mistakes))
@@ -107,15 +107,15 @@ class Settings:
     service_name: str
     key_pepper: Secret
     sealing_secrets: tuple[Secret, ...]
-    """The first one seals, all of them open."""
+    """The first one encrypts, every one decrypts."""
     log_level: str
     data_dir: Path
     pool_size: int
-    """Connections in the pool of a process; as many as it has threads, each of which has a hot one besides."""
+    """Connections in the pool of a process: one for each thread, which has another for prepared statements."""
     trusted_proxies: int
     """How many proxies in front each add the address of their caller to X-Forwarded-For."""
     sweep_interval_s: int
-    """How often a job looks for rows that a lost notification would have announced."""
+    """The period of the jobs that process rows whose notification was lost."""
     allowlist: Allowlist
     """What evidence may name; a file of the release, not of the environment."""
 
@@ -201,7 +201,7 @@ def _words(error: ValidationError) -> list[str]:
 
 
 def _unsafe(values: dict[str, Any]) -> list[str]:
-    """Name what production must not start with; a development copy may."""
+    """Return the errors of settings that only development may have."""
     if values.get("AGENT_FEEDBACK_ENV", Stage.PRODUCTION) is Stage.DEVELOPMENT:
         return []
     mistakes = [

@@ -1,1 +1,1 @@
-"""The Celery app: a schedule, and tasks of two lines."""
+"""The Celery app, its schedule and its tasks."""

@@ -45,7 +45,7 @@ class ServiceTask(Task):  # type: ignore[type-arg]  # Celery's own class is not 
 
 
 class Every(schedule):
-    """A period that survives a clock that was set back: a last run in the future counts as due."""
+    """A periodic schedule that treats a last run in the future as due, since the clock may have been set back."""
 
     def is_due(self, last_run_at: datetime) -> schedstate:
         """Return whether it is due, and in how many seconds to check again."""

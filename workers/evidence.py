@@ -1,4 +1,4 @@
-"""Evidence's jobs."""
+"""Celery tasks of evidence."""
 
 from celery import shared_task
 
@@ -9,8 +9,8 @@ from app.retention import service as retention
 
 @shared_task(name=Job.ROLL_UP_EVIDENCE.value)
 def roll_up_days() -> None:
-    """Move what came and left into the day counts."""
-    counts.roll_up_waiting()
+    """Add the recorded changes to the day counts."""
+    counts.roll_up_changes()
 
 
 @shared_task(name=Job.EXPIRE_EVIDENCE.value)

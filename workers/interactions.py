@@ -1,4 +1,4 @@
-"""The interactions' jobs."""
+"""Celery tasks of interactions."""
 
 from celery import shared_task
 
@@ -7,6 +7,6 @@ from app.interactions import service
 
 
 @shared_task(name=Job.PROMOTE_INTERACTIONS.value)
-def promote_waiting() -> None:
-    """Confirm the interactions that agents have sent something back for."""
-    service.promote_waiting()
+def promote_queued_interactions() -> None:
+    """Confirm the interactions that an agent has reviewed, reported on or answered."""
+    service.promote_queued_interactions()

@@ -1,4 +1,4 @@
-"""Retention's jobs."""
+"""Celery tasks of retention."""
 
 from celery import shared_task
 
@@ -14,11 +14,11 @@ def expire_feedback() -> None:
 
 @shared_task(name=Job.EXPIRE_ENRICHMENT.value)
 def expire_enrichment() -> None:
-    """Remove signals and requests past their end, and retrievals past their retention."""
+    """Remove signals and requests past their expiry, and retrievals past their retention."""
     service.expire_enrichment()
 
 
 @shared_task(name=Job.EXPIRE_SIGN_INS.value)
 def expire_sign_ins() -> None:
-    """Remove login sessions and sign-in counters that have ended."""
+    """Remove login sessions and sign-in counters that have expired."""
     service.expire_sign_ins()

@@ -1,4 +1,4 @@
-"""The summaries' jobs."""
+"""Celery tasks of the day counts."""
 
 from celery import shared_task
 
@@ -8,5 +8,5 @@ from app.summaries import service
 
 @shared_task(name=Job.ROLL_UP_DAYS.value)
 def roll_up_days() -> None:
-    """Count the days anew whose rows have changed."""
-    service.roll_up_waiting()
+    """Recount the days whose rows have changed."""
+    service.roll_up_marked_days()

@@ -1,4 +1,4 @@
-"""Telemetry's jobs."""
+"""Celery tasks of telemetry."""
 
 from celery import shared_task
 
@@ -8,5 +8,5 @@ from app.telemetry import persistence
 
 @shared_task(name=Job.PERSIST_TELEMETRY.value)
 def persist_batches() -> None:
-    """Persist the batches that wait in the inbox."""
-    persistence.persist_waiting()
+    """Persist the batches in the inbox."""
+    persistence.persist_waiting_batches()

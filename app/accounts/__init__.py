@@ -1,1 +1,1 @@
-"""Workspaces, the people in them, and what they changed."""
+"""Workspaces, users, login sessions and the audit log."""

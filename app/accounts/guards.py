@@ -27,7 +27,7 @@ logger = logging.getLogger(__name__)
 
 
 class NotSignedIn(Unauthorized):
-    """No session, or one that has ended."""
+    """The request has no valid session."""
 
     sentence = "Sign in first: POST /api/session with an e-mail address and a password."
 

@@ -1,4 +1,4 @@
-"""When login sessions and sign-in counters leave."""
+"""Retention rules of login sessions and sign-in counters."""
 
 from app.core.retention import Group, RetentionRule
 
@@ -17,15 +17,15 @@ RULES = (
         "sign_in_throttles",
         ("digest",),
         "expires_at",
-        "a counter that was removed counts from one again",
+        "an expired counter starts again from one",
         is_expiry=True,
         has_environment=False,
     ),
 )
 
-KEPT = {
+TABLES_WITHOUT_RULES = {
     "workspaces": "until it is removed",
     "users": "until somebody removes them",
     "memberships": "until somebody removes them",
-    "audit_entries": "who changed what is asked years later",
+    "audit_entries": "an audit may ask years later who changed what",
 }

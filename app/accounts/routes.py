@@ -1,4 +1,4 @@
-"""Signing in over HTTP; app/dashboard has the page for people."""
+"""HTTP endpoints of login sessions; app/dashboard has the sign-in page."""
 
 from typing import Any
 

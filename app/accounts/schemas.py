@@ -1,4 +1,4 @@
-"""Schemas of signing in."""
+"""marshmallow schemas of login sessions."""
 
 from marshmallow import fields
 

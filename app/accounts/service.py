@@ -14,9 +14,9 @@ from app.core.database import session
 from app.core.errors import Conflict, Unprocessable
 from app.core.wire.text import normalize
 
-COMMAND_LINE = "command line"
+COMMAND_LINE_ACTOR = "command line"
 
-MAX_LISTED = 1000
+MAX_LIST_LENGTH = 1000
 
 
 class EmailTaken(Conflict):
@@ -46,7 +46,7 @@ class NewWorkspace:
     password: str
 
 
-def create_workspace(email: str, name: str, actor: str = COMMAND_LINE) -> NewWorkspace:
+def create_workspace(email: str, name: str, actor: str = COMMAND_LINE_ACTOR) -> NewWorkspace:
     """Create a workspace and its owner with a random password."""
     name = normalize(name)
     if not 1 <= len(name) <= MAX_NAME_LENGTH:
@@ -82,7 +82,9 @@ def canonical_email(text: str) -> str:
 
 def list_workspaces() -> list[Workspace]:
     """Return the workspaces, oldest first."""
-    return list(session().scalars(select(Workspace).order_by(Workspace.created_at, Workspace.id).limit(MAX_LISTED)))
+    return list(
+        session().scalars(select(Workspace).order_by(Workspace.created_at, Workspace.id).limit(MAX_LIST_LENGTH))
+    )
 
 
 def record_audit_entry(workspace_id: uuid.UUID, actor: str, action: str, subject: str, **details: Any) -> None:

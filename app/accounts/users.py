@@ -8,7 +8,14 @@ from sqlalchemy import select
 
 from app.accounts import passwords
 from app.accounts.models import Membership, User, Workspace
-from app.accounts.service import COMMAND_LINE, MAX_LISTED, NewUser, add_user, canonical_email, record_audit_entry
+from app.accounts.service import (
+    COMMAND_LINE_ACTOR,
+    MAX_LIST_LENGTH,
+    NewUser,
+    add_user,
+    canonical_email,
+    record_audit_entry,
+)
 from app.accounts.sessions import revoke_sessions_of
 from app.core.database import session
 from app.core.errors import NotFound
@@ -25,7 +32,7 @@ class Member:
     joined_at: datetime
 
 
-def create_user(workspace_id: uuid.UUID, email: str, role: str, actor: str = COMMAND_LINE) -> NewUser:
+def create_user(workspace_id: uuid.UUID, email: str, role: str, actor: str = COMMAND_LINE_ACTOR) -> NewUser:
     """Create a user with a random password in a workspace."""
     if session().get(Workspace, workspace_id) is None:
         raise NotFound("There is no workspace with this id.")
@@ -35,7 +42,7 @@ def create_user(workspace_id: uuid.UUID, email: str, role: str, actor: str = COM
     return user
 
 
-def change_password(email: str, actor: str = COMMAND_LINE) -> str:
+def change_password(email: str, actor: str = COMMAND_LINE_ACTOR) -> str:
     """Give a user a new random password, end all their sessions, and return the password."""
     password = passwords.generate()
     password_hash = passwords.compute_hash(password)
@@ -57,7 +64,7 @@ def list_members(workspace_id: uuid.UUID | None = None) -> list[Member]:
         select(User.id, User.email, Membership.role, Membership.workspace_id, Membership.created_at)
         .join(Membership, Membership.user_id == User.id)
         .order_by(Membership.created_at, User.id)
-        .limit(MAX_LISTED)
+        .limit(MAX_LIST_LENGTH)
     )
     if workspace_id is not None:
         statement = statement.where(Membership.workspace_id == workspace_id)

@@ -1,1 +1,1 @@
-"""The fields that a product may ask a customer's agent for."""
+"""The catalog: the fields that a product may request from a customer's agent."""

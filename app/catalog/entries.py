@@ -21,7 +21,7 @@ from app.catalog.rules import (
     VALUE_PATTERN,
     canonical_type,
 )
-from app.catalog.sensitive import SensitiveTerms, find_mistakes, read_terms
+from app.catalog.sensitive import SensitiveTerms, find_errors, read_terms
 from app.core.wire.text import exact
 
 FILE = Path(__file__).resolve().parents[2] / "config" / "catalog.toml"
@@ -34,15 +34,15 @@ _KEY, _VALUE = re.compile(exact(KEY_PATTERN)), re.compile(exact(VALUE_PATTERN))
 
 
 class BadCatalog(RuntimeError):
-    """The catalog file has mistakes; the service must not start."""
+    """The catalog file has errors; the service must not start."""
 
-    def __init__(self, mistakes: list[str]) -> None:
-        super().__init__("config/catalog.toml: " + "; ".join(mistakes))
+    def __init__(self, errors: list[str]) -> None:
+        super().__init__("config/catalog.toml: " + "; ".join(errors))
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One field, as a request stores it: what may be answered, in which words."""
+    """One field with its allowed values, as a request stores it."""
 
     key: str
     label: str
@@ -86,7 +86,7 @@ class Catalog:
 
 
 @dataclass(frozen=True, slots=True)
-class BuiltIn:
+class CatalogFile:
     """The contents of the catalog file."""
 
     catalog: Catalog
@@ -94,30 +94,30 @@ class BuiltIn:
 
 
 @cache
-def built_in() -> BuiltIn:
+def catalog_file() -> CatalogFile:
     """Return the built-in catalog, or raise `BadCatalog` with everything that is wrong."""
     return read(tomllib.loads(FILE.read_text()))
 
 
-def read(content: dict[str, Any]) -> BuiltIn:
+def read(content: dict[str, Any]) -> CatalogFile:
     """Return the checked contents of a catalog file, or raise `BadCatalog`."""
     entries: list[dict[str, Any]] = content.get("entry", [])
-    mistakes = [mistake for position, entry in enumerate(entries, 1) for mistake in _mistakes(entry, position)]
+    errors = [error for position, entry in enumerate(entries, 1) for error in _entry_errors(entry, position)]
     keys = [entry.get("key") for entry in entries]
     if len(set(map(str, keys))) < len(keys) or not keys:
-        mistakes.append("every entry needs a key of its own")
+        errors.append("every entry needs a key of its own")
     version, sensitive = content.get("version"), content.get("sensitive", {})
     if not isinstance(version, str) or version == PRODUCT_VERSION:
-        mistakes.append("version is missing")
-    mistakes += find_mistakes(sensitive)
-    if mistakes:
-        raise BadCatalog(mistakes)
+        errors.append("version is missing")
+    errors += find_errors(sensitive)
+    if errors:
+        raise BadCatalog(errors)
     built_in_entries = [Entry(**{**entry, "allowed_values": tuple(entry["allowed_values"])}) for entry in entries]
     catalog = Catalog(str(version), tuple(sorted(built_in_entries, key=lambda entry: entry.key)))
-    return BuiltIn(catalog, read_terms(sensitive))
+    return CatalogFile(catalog, read_terms(sensitive))
 
 
-def of_product(key: str, label: str, authored_type: str, values: Sequence[str], **rest: Any) -> Entry:
+def product_entry(key: str, label: str, authored_type: str, values: Sequence[str], **rest: Any) -> Entry:
     """Return the entry of a product's own field."""
     return Entry(
         key=key,
@@ -134,7 +134,7 @@ def hash_entries(entries: Iterable[Entry]) -> str:
     return hashlib.sha256(orjson.dumps([entry.as_wire() for entry in entries])).hexdigest()
 
 
-def _mistakes(entry: dict[str, Any], position: int) -> Iterable[str]:
+def _entry_errors(entry: dict[str, Any], position: int) -> Iterable[str]:
     members = {"key", "label", "type", "targeted_advertising_safe", "allowed_values"}
     name, values = entry.get("key"), entry.get("allowed_values")
     if set(entry) != members:

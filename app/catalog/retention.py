@@ -4,4 +4,4 @@ from app.core.retention import RetentionRule
 
 RULES: tuple[RetentionRule, ...] = ()
 
-KEPT = {"enrichment_fields": "until it is deleted"}
+TABLES_WITHOUT_RULES = {"enrichment_fields": "until it is deleted"}

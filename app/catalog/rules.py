@@ -1,4 +1,4 @@
-"""What a field may be."""
+"""Bounds of a field, and the canonical classes of its categories."""
 
 CANONICAL_TYPES = ("intent", "preference", "constraint", "interest")
 FALLBACK_TYPE = "preference"

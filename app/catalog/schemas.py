@@ -1,4 +1,4 @@
-"""The wire shapes of fields."""
+"""marshmallow schemas of fields."""
 
 import marshmallow
 from marshmallow import fields
@@ -23,7 +23,7 @@ from app.interactions.rules import MAX_OPERATION_LENGTH, OPERATION_PATTERN
 
 
 class CatalogEntrySchema(marshmallow.Schema):
-    """A field as agents see it: what may be answered, in which words."""
+    """A field with its allowed values, as agents see it."""
 
     key = fields.String(required=True)
     label = fields.String(required=True)

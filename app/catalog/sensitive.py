@@ -23,8 +23,8 @@ class Phrase(NamedTuple):
 class SensitiveTerms:
     """The terms of the catalog file.
 
-    A word is met as a whole, in the singular or the plural; a stem is met by every word that begins with it; a phrase
-    is met by its words in a row or written as one. A word or stem is harmless in a text that also has one of the words
+    A word matches as a whole, in the singular or the plural; a stem matches every word that begins with it; a phrase
+    matches its words in a row or written as one. A word or stem is harmless in a text that also has one of the words
     listed for it in `harmless_beside`.
     """
 
@@ -35,7 +35,7 @@ class SensitiveTerms:
 
 
 def read_terms(table: Mapping[str, Any]) -> SensitiveTerms:
-    """Return the terms of a table that `find_mistakes` accepts."""
+    """Return the terms of a table that `find_errors` accepts."""
     return SensitiveTerms(
         words=frozenset(table["words"]),
         stems=tuple(table["stems"]),
@@ -46,8 +46,8 @@ def read_terms(table: Mapping[str, Any]) -> SensitiveTerms:
     )
 
 
-def find_mistakes(table: Mapping[str, Any]) -> Iterator[str]:
-    """Yield what is wrong with the table of sensitive terms in a catalog file."""
+def find_errors(table: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the errors in the table of sensitive terms of a catalog file."""
     invalid = [name for name in ("words", "stems", "phrases") if not _is_list_of_terms(table.get(name), name)]
     yield from (f"sensitive.{name} must be a list of {name} in lowercase" for name in invalid)
     harmless_beside = table.get("harmless_beside")
@@ -58,7 +58,7 @@ def find_mistakes(table: Mapping[str, Any]) -> Iterator[str]:
 
 
 def find_sensitive(texts: Iterable[str], terms: SensitiveTerms) -> str | None:
-    """Return the first term that one of the texts meets, or None."""
+    """Return the first term that matches one of the texts, or None."""
     return next((term for text in texts for term in _matches(text, terms)), None)
 
 

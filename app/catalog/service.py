@@ -1,4 +1,4 @@
-"""A product's own fields, and its effective catalog."""
+"""Manage a product's own fields, and compute its effective catalog."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from sqlalchemy import func, select, text
 
 from app.accounts.service import record_audit_entry
 from app.catalog import entries
-from app.catalog.entries import Catalog, Entry, built_in
+from app.catalog.entries import Catalog, Entry, catalog_file
 from app.catalog.models import FieldDefinition
 from app.catalog.rules import MAX_FIELDS, RESERVED_NAMESPACE
 from app.catalog.schemas import NewField
@@ -23,7 +23,7 @@ _LOCK_FIELDS = text("SELECT pg_advisory_xact_lock(hashtext('enrichment_fields'),
 
 
 class TooManyFields(Conflict):
-    """The product has as many fields as it may."""
+    """The product has reached its maximum number of fields."""
 
     code = "too_many_fields"
     sentence = f"A product has at most {MAX_FIELDS} fields of its own; remove one first."
@@ -50,7 +50,7 @@ class Fields:
 
 def put(environment: CallerEnvironment, key_id: str, key: str, new_field: NewField) -> FieldDefinition:
     """Create or replace a field; earlier requests keep their own copy."""
-    _check(key, new_field)
+    _validate(key, new_field)
     _lock_fields(environment)
     field = session().get(FieldDefinition, (environment.product_id, key))
     now = clock.now()
@@ -73,7 +73,7 @@ def delete(environment: CallerEnvironment, key_id: str, key: str) -> FieldDefini
     _lock_fields(environment)
     field = session().get(FieldDefinition, (environment.product_id, key))
     if field is None:
-        raise UnknownField([field.key for field in _own(environment)])
+        raise UnknownField([field.key for field in _product_fields(environment)])
     session().delete(field)
     record_audit_entry(
         environment.workspace_id, f"key {key_id}", "field.deleted", key, product=str(environment.product_id)
@@ -84,27 +84,27 @@ def delete(environment: CallerEnvironment, key_id: str, key: str) -> FieldDefini
 
 def list_all(environment: CallerEnvironment) -> Fields:
     """Return the fields of a product, by key."""
-    fields = _own(environment)
+    fields = _product_fields(environment)
     return Fields(
         fields_=fields,
         legacy_catalog_active=not any(field.enabled for field in fields),
-        default_catalog=[entry.as_wire() for entry in built_in().catalog.entries],
+        default_catalog=[entry.as_wire() for entry in catalog_file().catalog.entries],
     )
 
 
 def effective_catalog(environment: CallerEnvironment) -> Catalog:
     """Return the fields that apply: the product's own as soon as one is enabled, else the built-in ones."""
-    own = tuple(_entry(field) for field in _own(environment) if field.enabled)
-    return Catalog(entries.PRODUCT_VERSION, own) if own else built_in().catalog
+    product_entries = tuple(_entry(field) for field in _product_fields(environment) if field.enabled)
+    return Catalog(entries.PRODUCT_VERSION, product_entries) if product_entries else catalog_file().catalog
 
 
-def _own(environment: CallerEnvironment) -> Sequence[FieldDefinition]:
+def _product_fields(environment: CallerEnvironment) -> Sequence[FieldDefinition]:
     statement = select(FieldDefinition).where(FieldDefinition.product_id == environment.product_id)
     return session().scalars(statement.order_by(FieldDefinition.key).limit(MAX_FIELDS)).all()
 
 
 def _entry(field: FieldDefinition) -> Entry:
-    return entries.of_product(
+    return entries.product_entry(
         field.key,
         field.label,
         field.type,
@@ -120,14 +120,14 @@ def _lock_fields(environment: CallerEnvironment) -> None:
 
 
 def _check_count(environment: CallerEnvironment) -> None:
-    """Raise unless the product may have another field."""
+    """Raise `TooManyFields` if the product has reached its maximum."""
     count = select(func.count()).where(FieldDefinition.product_id == environment.product_id)
     if session().execute(count).scalar_one() >= MAX_FIELDS:
         raise TooManyFields
 
 
-def _check(key: str, new_field: NewField) -> None:
-    """Raise unless this may be asked for."""
+def _validate(key: str, new_field: NewField) -> None:
+    """Raise `Unprocessable` unless the field is allowed."""
     problems = []
     if key.partition(".")[0] == RESERVED_NAMESPACE:
         problems.append(Problem("/key", "reserved_namespace", "The namespace `service` is kept for built-in fields."))
@@ -140,7 +140,7 @@ def _check(key: str, new_field: NewField) -> None:
         ("/type", [new_field.type]),
         ("/allowedValues", new_field.allowed_values),
     ):
-        if term := find_sensitive(texts, built_in().sensitive):
+        if term := find_sensitive(texts, catalog_file().sensitive):
             message = f'This names something that must not be asked for: "{term}".'
             problems.append(Problem(pointer, "sensitive_category", message))
     if problems:

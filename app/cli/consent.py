@@ -5,7 +5,7 @@ import uuid
 import click
 
 from app.cli.output import Row, command
-from app.consent.receipt import print_receipt
+from app.consent.receipt import build_receipt
 from app.core.settings import current_settings
 
 group = click.Group("consent", help="Consent decisions of customers.")
@@ -16,4 +16,4 @@ group = click.Group("consent", help="Consent decisions of customers.")
 @click.option("--environment", "environment_id", type=click.UUID, required=True)
 def receipt(interaction_id: uuid.UUID, environment_id: uuid.UUID) -> Row:
     """Print the receipt of a consent decision, in the structure of ISO/IEC TS 27560."""
-    return print_receipt(environment_id, interaction_id, current_settings().service_name)
+    return build_receipt(environment_id, interaction_id, current_settings().service_name)

@@ -1,4 +1,4 @@
-"""What agents said: reviews and reports, as a list or as they arrive."""
+"""`flask review` and `flask report`: list reviews and reports, or follow them as they arrive."""
 
 import json
 import uuid
@@ -61,10 +61,10 @@ def _list_command(group: click.Group, feed: Feed, outcomes: Sequence[str], help_
             return
 
 
-Read = Callable[[Callable[[FeedCriteria], list[FeedItem]]], list[FeedItem]]
+ReadPage = Callable[[Callable[[FeedCriteria], list[FeedItem]]], list[FeedItem]]
 
 
-def _print(feed: Feed, read: Read, limit: int, *, is_following: bool, as_json: bool) -> None:
+def _print(feed: Feed, read: ReadPage, limit: int, *, is_following: bool, as_json: bool) -> None:
     if is_following:
         for item in follow(feed, read, limit):
             click.echo(json.dumps(_as_row(item)) if as_json else _as_line(item))
@@ -76,7 +76,7 @@ def _print(feed: Feed, read: Read, limit: int, *, is_following: bool, as_json: b
         click.echo("\n".join(map(_as_line, newest)) or "none")
 
 
-def follow(feed: Feed, read: Read, limit: int) -> Iterator[FeedItem]:
+def follow(feed: Feed, read: ReadPage, limit: int) -> Iterator[FeedItem]:
     """Yield the newest items, the oldest of them first, and then each item that becomes visible."""
     latest = clock.now()
     newest = read(partial(feed.list_newest, limit=limit))[::-1]
@@ -87,8 +87,8 @@ def follow(feed: Feed, read: Read, limit: int) -> Iterator[FeedItem]:
     latest = newest[-1].created_at if newest else latest
     while True:
         since = latest - COMMIT_DELAY
-        printed = {place for place in printed if place[0] >= since}
-        for item in _all_after(feed, read, since):
+        printed = {cursor for cursor in printed if cursor[0] >= since}
+        for item in _read_after(feed, read, since):
             if item[:3] not in printed and (first is None or item[:3] > first):
                 printed.add(item[:3])
                 latest = max(latest, item.created_at)
@@ -96,14 +96,14 @@ def follow(feed: Feed, read: Read, limit: int) -> Iterator[FeedItem]:
         sleep(POLL_INTERVAL_S)
 
 
-def _all_after(feed: Feed, read: Read, since: datetime) -> Iterator[FeedItem]:
-    place: FeedItem | datetime = since
+def _read_after(feed: Feed, read: ReadPage, since: datetime) -> Iterator[FeedItem]:
+    cursor: FeedItem | datetime = since
     while True:
-        page = read(partial(feed.list_after, limit=PAGE_SIZE, place=place))
+        page = read(partial(feed.list_after, limit=PAGE_SIZE, cursor=cursor))
         yield from page
         if len(page) < PAGE_SIZE:
             return
-        place = page[-1]
+        cursor = page[-1]
 
 
 def _as_row(item: FeedItem) -> Row:
@@ -118,7 +118,7 @@ def _as_row(item: FeedItem) -> Row:
 
 
 def _as_line(item: FeedItem) -> str:
-    """Return an item as one line; strangers wrote its texts."""
+    """Return an item as one printable line; its texts are untrusted."""
     texts = (item.outcome or "-", item.operation, item.note)
     return f"{_as_time(item.created_at)}  {item.interaction_id}  {'  '.join(map(printable, texts))}"
 

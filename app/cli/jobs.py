@@ -1,4 +1,4 @@
-"""Whether the background jobs run."""
+"""`flask jobs`: show the status of the background jobs."""
 
 import click
 

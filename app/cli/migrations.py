@@ -19,16 +19,16 @@ class MigrationGroup(click.Group):
         return _commands().get_command(ctx, cmd_name)
 
 
-def _use_our_folder() -> None:
+def _set_migration_options() -> None:
     """Set what Flask-Migrate's own group sets from its options."""
     g.directory, g.x_arg = None, ()
 
 
-group = MigrationGroup("db", callback=_use_our_folder, help="Migrations of the database.")
+group = MigrationGroup("db", callback=_set_migration_options, help="Migrations of the database.")
 
 
 def upgrade() -> None:
-    """Bring the database of the current app up to date."""
+    """Upgrade the database of the current app to the newest migration."""
     _commands()
     import flask_migrate  # noqa: PLC0415  # see `MigrationGroup`
 

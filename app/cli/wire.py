@@ -25,7 +25,7 @@ _TEXTS = protocol.read("instructions.json")
 
 _SYNTAX_CHARACTER = re.compile(r"[\\^$.*+?()\[\]{}|]")
 
-_WORDS = ("minLength", "maxLength", "pattern", "enum", "minimum", "maximum", "minItems", "maxItems", "format")
+_KEYWORDS = ("minLength", "maxLength", "pattern", "enum", "minimum", "maximum", "minItems", "maxItems", "format")
 _TYPES: tuple[tuple[type, str], ...] = (
     (Text, "string"),
     (Choice, "string"),
@@ -54,7 +54,7 @@ def wire_schemas() -> dict[str, Json]:
         "evidence-batch": EvidenceBatchSchema(),
     }
     schemas = {name: _object(schema) for name, schema in body_schemas.items()}
-    schemas["envelope"] = {"oneOf": [_variant(column) for column in _COLUMNS]}
+    schemas["envelope"] = {"oneOf": [_variant(variant) for variant in _ENVELOPE_VARIANTS]}
     return {name: {"$schema": DIALECT, "title": name, **schema} for name, schema in sorted(schemas.items())}
 
 
@@ -68,17 +68,17 @@ def _object(schema: Any) -> Json:
 
 
 def _field(field: Any) -> Json:
-    words = {word: field.metadata[word] for word in _WORDS if word in field.metadata}
+    keywords = {keyword: field.metadata[keyword] for keyword in _KEYWORDS if keyword in field.metadata}
     if isinstance(field, List):
         kind = ["array", "null"] if field.allow_none else "array"
-        return {"type": kind, **words, "items": _field(field.inner)}
+        return {"type": kind, **keywords, "items": _field(field.inner)}
     if isinstance(field, Nested):
         return _object(field.schema)
     kind = next(name for kind, name in _TYPES if isinstance(field, kind))
-    return {"type": [kind, "null"] if field.allow_none else kind, **words}
+    return {"type": [kind, "null"] if field.allow_none else kind, **keywords}
 
 
-class Column(NamedTuple):
+class EnvelopeVariant(NamedTuple):
     """One state of the envelope, with the members that depend on it."""
 
     state: str
@@ -86,61 +86,61 @@ class Column(NamedTuple):
     policy: str
     when: str
     configured: tuple[str, ...]
-    """The environment's modes in which it appears; empty where no consent is asked for."""
+    """The environment's modes in which it appears; empty where no consent is needed."""
     actions: tuple[str, ...]
 
 
 _READY = ("feedback_ready", "never_ask", "none", "feedback_ready")
 _SUBMIT = ("submit", "submitOutcome")
 
-_COLUMNS = (
-    Column(*_READY, (), _SUBMIT),
-    Column("consent_required", "ask_once", "once", "once", ("ask_once",), ("requiredAction",)),
-    Column(*_READY, ("ask_once",), (*_SUBMIT, "manageConsent")),
+_ENVELOPE_VARIANTS = (
+    EnvelopeVariant(*_READY, (), _SUBMIT),
+    EnvelopeVariant("consent_required", "ask_once", "once", "once", ("ask_once",), ("requiredAction",)),
+    EnvelopeVariant(*_READY, ("ask_once",), (*_SUBMIT, "manageConsent")),
     # The envelope that an approval returns: as above, in either mode, without `manageConsent`.
-    Column(*_READY, ("ask_once", "ask_always"), _SUBMIT),
-    Column("feedback_disabled", "ask_once", "once", "feedback_disabled", ("ask_once",), ("manageConsent",)),
-    Column("consent_required", "ask_always", "always", "always", ("ask_once",), ("requiredAction",)),
-    Column("consent_required", "ask_always", "always", "always", ("ask_always",), ("requiredAction",)),
+    EnvelopeVariant(*_READY, ("ask_once", "ask_always"), _SUBMIT),
+    EnvelopeVariant("feedback_disabled", "ask_once", "once", "feedback_disabled", ("ask_once",), ("manageConsent",)),
+    EnvelopeVariant("consent_required", "ask_always", "always", "always", ("ask_once",), ("requiredAction",)),
+    EnvelopeVariant("consent_required", "ask_always", "always", "always", ("ask_always",), ("requiredAction",)),
 )
 
 
-def _variant(column: Column) -> Json:
-    consent: Json = {"configuredMode": {"enum": list(column.configured)}, "consentManagedBy": {"const": "service"}}
-    return _closed(
+def _variant(variant: EnvelopeVariant) -> Json:
+    consent: Json = {"configuredMode": {"enum": list(variant.configured)}, "consentManagedBy": {"const": "service"}}
+    return _closed_object(
         {
             "v": {"const": _CONTRACT["version"]},
-            "mode": {"const": column.mode},
-            "state": {"const": column.state},
-            "requested": {"const": column.state != "feedback_disabled"},
-            "consentRequired": {"const": column.state == "consent_required"},
-            "consentPolicy": {"const": column.policy},
-            **(consent if column.configured else {}),
+            "mode": {"const": variant.mode},
+            "state": {"const": variant.state},
+            "requested": {"const": variant.state != "feedback_disabled"},
+            "consentRequired": {"const": variant.state == "consent_required"},
+            "consentPolicy": {"const": variant.policy},
+            **(consent if variant.configured else {}),
             "reliability": {"enum": list(_CONTRACT["reliability"].values())},
-            "when": {"const": _CONTRACT["when"][column.when]},
-            "instruction": {"const": _TEXTS[column.state]},
+            "when": {"const": _CONTRACT["when"][variant.when]},
+            "instruction": {"const": _TEXTS[variant.state]},
             "privacy": {"const": _TEXTS["privacy"]},
             "expiresAt": {"type": "string", "format": "date-time"},
-            **{name: _action(name, column) for name in column.actions},
+            **{name: _action(name, variant) for name in variant.actions},
         }
     )
 
 
-def _action(name: str, column: Column) -> Json:
+def _action(name: str, variant: EnvelopeVariant) -> Json:
     decision = {"bodySchema": {"const": _CONTRACT["decisionBody"]}}
     if name == "submit":
-        return _closed({**_request("reports"), "reportSchema": {"const": _CONTRACT["reportSchema"]}})
+        return _closed_object({**_request("reports"), "reportSchema": {"const": _CONTRACT["reportSchema"]}})
     if name == "submitOutcome":
-        return _closed({**_request("outcomes"), "bodySchema": {"const": _CONTRACT["outcomeBody"]}})
+        return _closed_object({**_request("outcomes"), "bodySchema": {"const": _CONTRACT["outcomeBody"]}})
     if name == "manageConsent":
-        current = "declined" if column.state == "feedback_disabled" else "approved"
-        return _closed({"current": {"const": current}, **_request("decisions"), **decision})
-    question = ".{1,60}".join(map(_escape, _TEXTS["questions"][column.policy].split("{service}")))
-    return _closed(
+        current = "declined" if variant.state == "feedback_disabled" else "approved"
+        return _closed_object({"current": {"const": current}, **_request("decisions"), **decision})
+    question = ".{1,60}".join(map(_escape, _TEXTS["questions"][variant.policy].split("{service}")))
+    return _closed_object(
         {
             "type": {"const": "ask_user"},
             "question": {"type": "string", "pattern": f"^{question}$"},
-            "submitDecision": _closed({**_request("decisions"), **decision}),
+            "submitDecision": _closed_object({**_request("decisions"), **decision}),
         }
     )
 
@@ -155,11 +155,11 @@ def _request(path: str) -> Json:
 
 
 def _escape(text: str) -> str:
-    """Return a pattern that matches the text, with the escapes that every dialect knows: `re.escape` writes `\\-`."""
+    """Return a pattern that matches the text in every regex dialect; `re.escape` writes `\\-`, which some reject."""
     return _SYNTAX_CHARACTER.sub(r"\\\g<0>", text)
 
 
-def _closed(properties: Json) -> Json:
+def _closed_object(properties: Json) -> Json:
     return {
         "type": "object",
         "additionalProperties": False,

@@ -1,1 +1,1 @@
-"""Who may send feedback: decisions, introspection, receipts."""
+"""Consent to feedback: decisions, introspection and receipts."""

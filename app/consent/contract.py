@@ -20,7 +20,7 @@ def question(name: str, service_name: str) -> str:
 
 
 def question_version(name: str) -> str:
-    """Return which question in which words."""
+    """Return the name and version of a question, as decisions store it."""
     return f"{name}/{QUESTIONS_VERSION}"
 
 

@@ -1,6 +1,6 @@
-"""Decisions, and the state that they leave.
+"""Tables of consent decisions.
 
-They outlive the retention of feedback: a refusal that was forgotten would be asked again.
+They are kept longer than feedback: without its decision, a customer who declined would be asked again.
 """
 
 import uuid
@@ -44,6 +44,6 @@ class ConsentDecision(Base):
     revision: Mapped[int | None] = mapped_column(Integer)
     """Of the subject, after this decision."""
     question: Mapped[str] = mapped_column(Text)
-    """Which question was answered, and in which words: `once/1`."""
+    """The name and version of the question that was answered: `once/1`."""
     key_id: Mapped[str] = mapped_column(Text)
     decided_at: Mapped[datetime] = mapped_column(DateTime(timezone=True))

@@ -17,12 +17,12 @@ _EVENT_STATES = {"approved": "consent given", "declined": "consent refused"}
 
 
 class NoSuchDecision(NotFound):
-    """Nobody decided there."""
+    """No decision is recorded for this interaction."""
 
     sentence = "There is no decision on record for this interaction in this environment."
 
 
-def print_receipt(environment_id: uuid.UUID, interaction_id: uuid.UUID, service_name: str) -> dict[str, Any]:
+def build_receipt(environment_id: uuid.UUID, interaction_id: uuid.UUID, service_name: str) -> dict[str, Any]:
     """Return the receipt of one decision; the person appears only under the opaque name that the SDK derived."""
     decision = session().get(ConsentDecision, (environment_id, interaction_id))
     if decision is None:
@@ -53,7 +53,7 @@ def print_receipt(environment_id: uuid.UUID, interaction_id: uuid.UUID, service_
             {"role": "PII controller", "name": product.name},
             {"role": "PII processor", "name": service_name},
         ],
-        "events": [_event(recorded) for recorded in _history(decision)],
+        "events": [_event(entry) for entry in _history(decision)],
     }
 
 
@@ -61,10 +61,10 @@ def _history(decision: ConsentDecision) -> list[ConsentDecision]:
     """Return every decision of the same person, oldest first; of a single use only its own."""
     if decision.subject is None:
         return [decision]
-    of_subject = select(ConsentDecision).where(
+    query = select(ConsentDecision).where(
         ConsentDecision.environment_id == decision.environment_id, ConsentDecision.subject == decision.subject
     )
-    return list(session().scalars(of_subject.order_by(ConsentDecision.revision).limit(1000)))
+    return list(session().scalars(query.order_by(ConsentDecision.revision).limit(1000)))
 
 
 def _event(decision: ConsentDecision) -> dict[str, Any]:

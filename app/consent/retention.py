@@ -1,10 +1,10 @@
-"""Decisions outlive the feedback that they were about."""
+"""Retention rules of consent: none, since decisions are kept longer than feedback."""
 
 from app.core.retention import RetentionRule
 
 RULES: tuple[RetentionRule, ...] = ()
 
-KEPT = {
-    "consent_subjects": "a refusal that was forgotten would be asked again",
+TABLES_WITHOUT_RULES = {
+    "consent_subjects": "without it, a customer who declined would be asked again",
     "consent_decisions": "the proof of what was decided",
 }

@@ -1,4 +1,4 @@
-"""Consent over HTTP."""
+"""HTTP endpoints of consent."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ from app.consent.schemas import (
     SubjectsSchema,
     SubjectStateSchema,
 )
-from app.consent.service import Decided, Introspection
+from app.consent.service import DecisionResult, Introspection
 from app.core.http.blueprint import Blueprint
 from app.tokens.guards import current_capability, current_environment, current_token
 
@@ -34,7 +34,7 @@ def introspect() -> Introspection:
 @decisions.post("/decisions", operation_id="decideConsent")
 @decisions.arguments(DecisionSchema)
 @decisions.response(200, DecidedSchema, errors=(409,))
-def decide(decision: Decision) -> Decided:
+def decide(decision: Decision) -> DecisionResult:
     """Record the user's decision.
 
     The first decision of an interaction stays; a capability with an outdated revision gets the current state.

@@ -1,4 +1,4 @@
-"""Who has to approve, and the state that a decision leaves."""
+"""Rules of consent: the basis of a decision, and the resulting state of a capability."""
 
 from enum import StrEnum
 from typing import NamedTuple
@@ -20,14 +20,14 @@ class Basis(StrEnum):
     """What a decision applies to."""
 
     NOBODY = "none"
-    """Nobody is asked."""
+    """No approval is needed."""
     SUBJECT = "once"
     """This customer, for this and all later uses."""
     INTERACTION = "always"
     """This one use."""
 
 
-class Standing(NamedTuple):
+class CapabilityState(NamedTuple):
     """The state of a capability: what its decision applies to, and what to ask."""
 
     basis: Basis
@@ -44,13 +44,13 @@ def basis_of(mode: Mode, *, has_subject: bool) -> Basis:
     return Basis.SUBJECT if mode is Mode.ASK_ONCE and has_subject else Basis.INTERACTION
 
 
-def standing_of(basis: Basis, decision: str | None) -> Standing:
+def determine_state(basis: Basis, decision: str | None) -> CapabilityState:
     """Return the state of a capability, given the decision on record."""
     if basis is Basis.NOBODY:
-        return Standing(basis, State.FEEDBACK_READY, "none", None)
+        return CapabilityState(basis, State.FEEDBACK_READY, "none", None)
     if decision is None:
-        return Standing(basis, State.CONSENT_REQUIRED, str(basis), str(basis))
+        return CapabilityState(basis, State.CONSENT_REQUIRED, str(basis), str(basis))
     state = State.FEEDBACK_READY if decision == "approved" else State.DECLINED
     # An approval that is remembered needs no policy any more; one for this use alone keeps it.
     policy = "none" if state is State.FEEDBACK_READY and basis is Basis.SUBJECT else str(basis)
-    return Standing(basis, state, policy, None)
+    return CapabilityState(basis, state, policy, None)

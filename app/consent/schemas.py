@@ -1,4 +1,4 @@
-"""The wire shapes of consent."""
+"""marshmallow schemas of consent."""
 
 import marshmallow
 from marshmallow import fields
@@ -8,18 +8,18 @@ from app.core.wire.fields import Choice, Flag, Instant, Text
 from app.core.wire.schemas import List, Payload, Schema
 from app.products.rules import Mode
 
-SUBJECT = "^afsub1_[A-Za-z0-9_-]{43}$"
+SUBJECT_PATTERN = "^afsub1_[A-Za-z0-9_-]{43}$"
 MAX_SUBJECTS = 50
 
 
 class Decision(Payload, frozen=True):
-    """What the user said."""
+    """The user's decision."""
 
     decision: str
 
 
 class DecisionSchema(Schema):
-    """What the user said, in one word."""
+    """The body that submits the user's decision."""
 
     loads_into = Decision
     example = {"decision": "approved"}
@@ -28,7 +28,7 @@ class DecisionSchema(Schema):
 
 
 class ReportBoundsSchema(marshmallow.Schema):
-    """Every bound of a report, as envelopes and the discovery document publish them."""
+    """The bounds of a report, as envelopes and the discovery document publish them."""
 
     required = fields.List(fields.String(), required=True)
     optional = fields.List(fields.String(), required=True)
@@ -67,20 +67,20 @@ class NoteBoundsSchema(marshmallow.Schema):
 
 
 class OutcomeBodySchema(marshmallow.Schema):
-    """What a review's members may be."""
+    """The allowed values of a review."""
 
     outcome = fields.List(fields.String(), required=True)
     note = fields.Nested(NoteBoundsSchema, required=True)
 
 
 class SubmitOutcomeSchema(ActionSchema):
-    """How a review is sent."""
+    """The action that sends a review."""
 
     bodySchema = fields.Nested(OutcomeBodySchema, required=True)
 
 
 class SubmitReportSchema(ActionSchema):
-    """How a report is sent."""
+    """The action that sends a report."""
 
     reportSchema = fields.Nested(ReportBoundsSchema, required=True)
 
@@ -146,17 +146,17 @@ class Subjects(Payload, frozen=True):
 
 
 class SubjectsSchema(Schema):
-    """One subject, or up to fifty."""
+    """A query of one subject or of up to fifty."""
 
     loads_into = Subjects
     example = {"subjects": ["afsub1_Zk3pQ9vT1mX7cR5yB2nL8wH4dF6gJ0sA-uE_iO3kPqY"]}
 
-    subject = Text(min_length=50, max_length=50, pattern=SUBJECT)
-    subjects = List(Text(min_length=50, max_length=50, pattern=SUBJECT), min_length=1, max_length=MAX_SUBJECTS)
+    subject = Text(min_length=50, max_length=50, pattern=SUBJECT_PATTERN)
+    subjects = List(Text(min_length=50, max_length=50, pattern=SUBJECT_PATTERN), min_length=1, max_length=MAX_SUBJECTS)
 
 
 class SubjectSchema(marshmallow.Schema):
-    """What stands for one of several subjects."""
+    """The remembered decision of one subject."""
 
     subject = fields.String(required=True)
     state = fields.String(required=True, metadata={"enum": ["unknown", *DECISIONS]})

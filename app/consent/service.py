@@ -1,4 +1,4 @@
-"""Recording decisions, and reading the state that they leave."""
+"""Record consent decisions, and read the state of capabilities and subjects."""
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -8,7 +8,7 @@ from sqlalchemy import select, text
 
 from app.consent import contract
 from app.consent.models import ConsentDecision, ConsentSubject
-from app.consent.rules import Basis, Standing, State, basis_of, standing_of
+from app.consent.rules import Basis, CapabilityState, State, basis_of, determine_state
 from app.consent.schemas import Subjects
 from app.core import clock
 from app.core.database import PreparedStatement, session
@@ -44,19 +44,19 @@ FIND_INTERACTION_DECISION = PreparedStatement(
 )
 
 # A capability that carries no revision may only make the first decision.
-_FIRST_OF_SUBJECT = text("""
+_INSERT_SUBJECT_DECISION = text("""
     INSERT INTO consent_subjects (environment_id, subject, decision, revision, decided_at)
     VALUES (:environment_id, :subject, :decision, 1, :now) ON CONFLICT (environment_id, subject) DO NOTHING
     RETURNING revision
 """)
 
 # A capability that carries a revision may only replace that one.
-_NEXT_OF_SUBJECT = text("""
+_UPDATE_SUBJECT_DECISION = text("""
     UPDATE consent_subjects SET decision = :decision, revision = revision + 1, decided_at = :now
-    WHERE environment_id = :environment_id AND subject = :subject AND revision = :seen RETURNING revision
+    WHERE environment_id = :environment_id AND subject = :subject AND revision = :expected_revision RETURNING revision
 """)
 
-_RECORD = text("""
+_INSERT_DECISION = text("""
     INSERT INTO consent_decisions
         (environment_id, interaction_id, subject, decision, revision, question, key_id, decided_at)
     VALUES (:environment_id, :interaction_id, :subject, :decision, :revision, :question, :key_id, :now)
@@ -79,14 +79,14 @@ class ConsentMissing(Forbidden):
 
 
 class NothingToDecide(Conflict):
-    """The environment's mode asks nobody."""
+    """The environment's mode does not ask for consent."""
 
     code = "nothing_to_decide"
     sentence = "This product does not ask for consent, so there is nothing to decide."
 
 
-class _Overtaken(Exception):
-    """Another handle has decided meanwhile."""
+class _ConcurrentDecision(Exception):
+    """Another capability recorded a decision at the same time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +103,7 @@ class Introspection:
 
 
 @dataclass(frozen=True, slots=True)
-class Decided:
+class DecisionResult:
     """The state after a decision, and the contract where feedback may now be sent."""
 
     state: State
@@ -114,15 +114,15 @@ class Decided:
 
 def introspect(environment: CallerEnvironment, capability: Capability, token: str) -> Introspection:
     """Return what an agent may do with its capability."""
-    standing = _standing(environment, capability)
-    is_ready = standing.state is State.FEEDBACK_READY
+    capability_state = _find_state(environment, capability)
+    is_ready = capability_state.state is State.FEEDBACK_READY
     return Introspection(
-        state=standing.state,
+        state=capability_state.state,
         configured_mode=environment.mode,
-        consent_policy=standing.policy,
+        consent_policy=capability_state.policy,
         product_name=environment.product_name,
-        canonical_question=contract.question(standing.question, current_settings().service_name)
-        if standing.question
+        canonical_question=contract.question(capability_state.question, current_settings().service_name)
+        if capability_state.question
         else None,
         expires_at=datetime.fromtimestamp(capability.expires_at, UTC),
         submit=contract.submit_report(current_settings().feedback_url, token) if is_ready else None,
@@ -133,11 +133,11 @@ def require_approval(environment: CallerEnvironment, capability: Capability) -> 
     """Raise unless the environment's mode lets this capability send feedback."""
     if environment.mode is Mode.NEVER_ASK:
         return
-    if _standing(environment, capability).state is not State.FEEDBACK_READY:
+    if _find_state(environment, capability).state is not State.FEEDBACK_READY:
         raise ConsentMissing
 
 
-def decide(environment: CallerEnvironment, capability: Capability, token: str, decision: str) -> Decided:
+def decide(environment: CallerEnvironment, capability: Capability, token: str, decision: str) -> DecisionResult:
     """Record the user's decision if this capability may still make one, and return the state.
 
     The first decision of an interaction stays. A decision about a customer replaces exactly the revision that the
@@ -145,19 +145,21 @@ def decide(environment: CallerEnvironment, capability: Capability, token: str, d
     """
     if environment.mode in (Mode.NEVER_ASK, Mode.OFF):
         raise NothingToDecide
-    has_won = _own_decision(environment, capability) is None and _write(environment, capability, decision)
+    is_recorded = _interaction_decision(environment, capability) is None and _record(environment, capability, decision)
     basis = basis_of(environment.mode, has_subject=capability.subject is not None)
-    own = _own_decision(environment, capability)
-    current = (_subject_decision(environment, capability) if basis is Basis.SUBJECT else None) or own
-    state = standing_of(basis, current.decision if current else None).state
+    interaction_decision = _interaction_decision(environment, capability)
+    current = (_subject_decision(environment, capability) if basis is Basis.SUBJECT else None) or interaction_decision
+    state = determine_state(basis, current.decision if current else None).state
     # A capability that was too late gets the state and nothing else; one whose interaction has decided may go on.
-    may_go_on = own is not None and state is State.FEEDBACK_READY
+    may_send_feedback = interaction_decision is not None and state is State.FEEDBACK_READY
     url = current_settings().feedback_url
-    return Decided(
+    return DecisionResult(
         state=state,
         decided_at=current.decided_at if current else None,
-        changed=has_won,
-        feedback=contract.feedback_ready(url, token, capability.expires_at, environment.mode) if may_go_on else None,
+        changed=is_recorded,
+        feedback=contract.feedback_ready(url, token, capability.expires_at, environment.mode)
+        if may_send_feedback
+        else None,
     )
 
 
@@ -190,13 +192,13 @@ def list_states(environment: CallerEnvironment, subjects: list[str]) -> list[dic
     ]
 
 
-def _write(environment: CallerEnvironment, capability: Capability, decision: str) -> bool:
+def _record(environment: CallerEnvironment, capability: Capability, decision: str) -> bool:
     basis = basis_of(environment.mode, has_subject=capability.subject is not None)
     values = {
         "environment_id": environment.id,
         "interaction_id": capability.interaction_id,
         "subject": capability.subject if basis is Basis.SUBJECT else None,
-        "seen": capability.revision,
+        "expected_revision": capability.revision,
         "decision": decision,
         "revision": None,
         "question": contract.question_version(str(basis)),
@@ -208,37 +210,43 @@ def _write(environment: CallerEnvironment, capability: Capability, decision: str
         with session().begin_nested():
             if basis is Basis.SUBJECT:
                 values["revision"] = _write_subject(values)
-            if session().execute(_RECORD, values).scalar() is None:
-                raise _Overtaken
-    except _Overtaken:
+            if session().execute(_INSERT_DECISION, values).scalar() is None:
+                raise _ConcurrentDecision
+    except _ConcurrentDecision:
         return False
     return True
 
 
 def _write_subject(values: dict[str, Any]) -> int:
-    statement = _NEXT_OF_SUBJECT if values["seen"] else _FIRST_OF_SUBJECT
+    statement = _UPDATE_SUBJECT_DECISION if values["expected_revision"] else _INSERT_SUBJECT_DECISION
     revision: int | None = session().execute(statement, values).scalar()
     if revision is None:
-        raise _Overtaken
+        raise _ConcurrentDecision
     return revision
 
 
-def _standing(environment: CallerEnvironment, capability: Capability) -> Standing:
+def _find_state(environment: CallerEnvironment, capability: Capability) -> CapabilityState:
     if environment.mode is Mode.OFF:
         raise FeedbackOff
     basis = basis_of(environment.mode, has_subject=capability.subject is not None)
     if basis is Basis.NOBODY:
-        return standing_of(basis, None)
+        return determine_state(basis, None)
     if basis is Basis.SUBJECT:
-        remembered = FIND_SUBJECT_DECISION.first(environment_id=environment.id, subject=capability.subject)
-        if remembered:
-            return standing_of(basis, remembered.decision)
-    own = FIND_INTERACTION_DECISION.first(environment_id=environment.id, interaction_id=capability.interaction_id)
+        subject_decision = FIND_SUBJECT_DECISION.first(environment_id=environment.id, subject=capability.subject)
+        if subject_decision:
+            return determine_state(basis, subject_decision.decision)
+    interaction_decision = FIND_INTERACTION_DECISION.first(
+        environment_id=environment.id, interaction_id=capability.interaction_id
+    )
     # An interaction decides once. One that decided while every use was asked about keeps that decision, for this use.
-    return standing_of(Basis.INTERACTION, own.decision) if own else standing_of(basis, None)
+    return (
+        determine_state(Basis.INTERACTION, interaction_decision.decision)
+        if interaction_decision
+        else determine_state(basis, None)
+    )
 
 
-def _own_decision(environment: CallerEnvironment, capability: Capability) -> ConsentDecision | None:
+def _interaction_decision(environment: CallerEnvironment, capability: Capability) -> ConsentDecision | None:
     return session().get(ConsentDecision, (environment.id, capability.interaction_id), populate_existing=True)
 
 

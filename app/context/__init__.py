@@ -1,1 +1,1 @@
-"""Retrieval: what a company may use of a customer right now."""
+"""Retrieval: the signals of a customer that a company may use now."""

@@ -1,4 +1,4 @@
-"""When retrievals leave."""
+"""Retention rules of retrievals."""
 
 from app.core.retention import Group, RetentionRule
 
@@ -8,8 +8,8 @@ RULES = (
         "context_retrievals",
         ("product_id", "id"),
         "created_at",
-        "a decision about it would have been made by now",
+        "decisions refer to recent retrievals only",
     ),
 )
 
-KEPT: dict[str, str] = {}
+TABLES_WITHOUT_RULES: dict[str, str] = {}

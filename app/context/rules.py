@@ -1,4 +1,4 @@
-"""The version of a context."""
+"""Compute the version of a context."""
 
 import hashlib
 import uuid

@@ -1,4 +1,4 @@
-"""The wire shapes of retrievals."""
+"""marshmallow schemas of retrievals."""
 
 from marshmallow import fields
 
@@ -34,7 +34,7 @@ class ContextQuerySchema(Schema):
 
 
 class RetrievalSchema(Schema):
-    """What may be used for this purpose right now."""
+    """The signals that may be used for this purpose now."""
 
     example = {
         "retrievalId": "7e1c9a52-3b4d-4f60-8a71-92c3d4e5f607",

@@ -1,4 +1,4 @@
-"""Retrieving a customer's context, and recording what was retrieved."""
+"""Retrieve a customer's context, and record the retrieval."""
 
 import uuid
 from dataclasses import dataclass

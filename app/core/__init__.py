@@ -1,1 +1,1 @@
-"""What every package stands on; imports none of them."""
+"""The shared base of all packages; imports none of them."""

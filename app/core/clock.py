@@ -1,4 +1,4 @@
-"""The one clock. Pure rules get the time as an argument; services ask here, so that a test can move it."""
+"""The clock of the service. Rules get the time as an argument; services read it here, so that a test can set it."""
 
 from datetime import UTC, datetime
 

@@ -1,4 +1,4 @@
-"""API errors, and how they read on the wire.
+"""API errors, and their JSON form.
 
 A package states its own errors by inheriting from one of the families at the end; the family brings the status.
 """
@@ -173,7 +173,7 @@ class TooManyRequests(ApiError):
 
 
 class Unavailable(ApiError):
-    """Something that the service needs is unavailable for now."""
+    """A server that the service depends on is unavailable."""
 
     status = 503
     code = "unavailable"

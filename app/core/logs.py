@@ -12,7 +12,7 @@ _STANDARD_ATTRIBUTES = {"data", *logging.makeLogRecord({}).__dict__, "message", 
 
 
 class JsonFormatter(logging.Formatter):
-    """Format a record as one JSON object; of an exception its type and frames, for its message may repeat a value."""
+    """Format a record as one JSON object, with an exception's type and frames, since its message may repeat a value."""
 
     def format(self, record: logging.LogRecord) -> str:
         """Return the line."""

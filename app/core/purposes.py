@@ -1,4 +1,4 @@
-"""Every key that is derived from the pepper, and every digest that is made with it: the one file for an auditor.
+"""All keys that are derived from the pepper, and all digests that are made with it, in one file for audits.
 
 A derived key is HMAC-SHA256 of `<purpose>` or `<purpose>:<id>` under the pepper, so no key of one purpose, and of no
 other id, is of use for another.

@@ -1,4 +1,4 @@
-"""How a package declares which of its rows leave, when, and why; `app/retention` collects and applies the rules."""
+"""Retention rules, which packages declare for their tables; `app/retention` collects and applies them."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -15,18 +15,18 @@ class Group(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class RetentionRule:
-    """Rows of `table` leave when `instant` is older than the retention of their environment.
+    """Rows of `table` are removed when `instant` is older than the retention of their environment.
 
-    With `is_expiry` they leave at `instant` itself; without `has_environment` the table belongs to no environment, and
-    its rows can only leave so. `key` names a row, after the environment. `follow_up` is SQL that runs in the same
-    statement and reads the removed rows as `gone`.
+    With `is_expiry` they are removed at `instant` itself. Without `has_environment` the table has no environment,
+    and its rules must have `is_expiry`. `key` identifies a row within its environment. `follow_up` is SQL that runs
+    in the same statement and reads the removed rows as `removed_rows`.
     """
 
     group: Group
     table: str
     key: tuple[str, ...]
     instant: str
-    why: str
+    reason: str
     follow_up: str = ""
     is_expiry: bool = False
     has_environment: bool = True

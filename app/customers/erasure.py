@@ -1,4 +1,4 @@
-"""Erasing a customer: the references, the choices and the customer itself."""
+"""Erase customers with their references and choices."""
 
 import uuid
 

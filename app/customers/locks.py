@@ -23,7 +23,7 @@ MAX_TRIES = 5
 
 
 class CustomerBusy(Conflict):
-    """The customer was linked or erased again and again while it was looked up."""
+    """The customer was linked or erased repeatedly while it was looked up."""
 
     code = "customer_busy"
     sentence = "This customer is being changed by others; please try again."

@@ -47,7 +47,7 @@ class CustomerReference(Base):
 
 
 class CustomerChoice(Base):
-    """A customer's choice about one purpose. It outlives every signal: a forgotten no would be asked again."""
+    """A customer's choice about one purpose, kept longer than signals so that a refusal is not asked about again."""
 
     __tablename__ = "customer_choices"
     __table_args__ = (

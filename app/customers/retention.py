@@ -1,11 +1,11 @@
-"""Customers leave when nothing of any package names them; see `retention.service.expire_feedback`."""
+"""Retention rules of customers: none; `retention.service.expire_feedback` removes unreferenced customers."""
 
 from app.core.retention import RetentionRule
 
 RULES: tuple[RetentionRule, ...] = ()
 
-KEPT = {
-    "customers": "until nobody has named them for the retention and no refusal is on record",
+TABLES_WITHOUT_RULES = {
+    "customers": "until no request has named them for the retention period and no refusal is stored",
     "customer_references": "with their customers",
-    "customer_choices": "a refusal that was forgotten would be asked again",
+    "customer_choices": "without it, a customer who declined would be asked again",
 }

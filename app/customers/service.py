@@ -1,4 +1,4 @@
-"""Resolving references to customers, linking, and what a customer chose."""
+"""Resolve references to customers, link customers, and record their choices."""
 
 import hashlib
 import uuid
@@ -68,7 +68,7 @@ class AmbiguousUser(Conflict):
 
 
 class LinkedElsewhere(Conflict):
-    """An anonymous customer is linked once."""
+    """The anonymous customer is linked to another customer already."""
 
     code = "linked_elsewhere"
     sentence = "This anonymousRef has already become part of another customer."

@@ -1,4 +1,4 @@
-"""What all pages share: the blueprint of pages, how a page is rendered, and how an error looks as one."""
+"""The blueprint of pages, and the rendering of pages and of errors as pages."""
 
 import functools
 from collections.abc import Callable

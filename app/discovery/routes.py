@@ -1,4 +1,4 @@
-"""Discovery and downloads over HTTP."""
+"""HTTP endpoints of discovery and downloads."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Answering a request: the catalog of the request is the only vocabulary, and it is answered once."""
+"""Store the answer to a request: one for each request, with values of the request's catalog."""
 
 import uuid
 from collections.abc import Iterable, Iterator
@@ -22,7 +22,7 @@ from app.enrichment.guards import HandleExpired, OpenRequest
 from app.enrichment.models import EnrichmentRequest, Signal
 from app.enrichment.rules import INFERENCE, State, expiry, summarize
 from app.enrichment.schemas import Answer, Item
-from app.interactions.service import note_answer
+from app.interactions.service import queue_promotion
 from app.products.service import get_environment
 
 
@@ -34,7 +34,7 @@ class OptedOut(Forbidden):
 
 
 class AnswerChanged(Conflict):
-    """A request is answered once."""
+    """The request has another answer already."""
 
     code = "answer_changed"
     sentence = "This request has already been answered in another way; the first answer stays."
@@ -69,7 +69,7 @@ def answer(open_request: OpenRequest, new_answer: Answer) -> AcceptedAnswer:
     request.answer_fingerprint = digests
     # As it is read back, so that the first answer and every later one are made of the same bytes.
     request.receipt = loads(dumps([_receipt(signal) for signal in signals]))
-    note_answer(request.environment_id, request.interaction_id)
+    queue_promotion(request.environment_id, request.interaction_id)
     session().flush()
     return _accepted(request)
 
@@ -96,7 +96,7 @@ def lock_request(open_request: OpenRequest) -> EnrichmentRequest:
 
 
 def decline(request: EnrichmentRequest) -> None:
-    """Remove what a no removes: everything of the purpose for a known customer, else of this interaction."""
+    """Apply a refusal: remove everything of the purpose for a known customer, else of this interaction."""
     if request.customer_id is None:
         revocation.revoke_use(request)
     else:
@@ -111,7 +111,7 @@ def _digest(request: EnrichmentRequest, new_answer: Answer) -> bytes:
 
 
 def _differences(stored: bytes, digests: bytes) -> list[Problem]:
-    """Name the members of an answer that differ from the stored one."""
+    """Return a problem for each member of an answer that differs from the stored one."""
     positions = differing_positions(stored, digests)
     pointers = [f"/items/{position - 1}" if position else "/status" for position in positions]
     return [Problem(pointer, "changed", "This differs from the first answer.") for pointer in pointers]
@@ -145,7 +145,7 @@ def _problems(request: EnrichmentRequest, new_answer: Answer) -> Iterator[Proble
 
 
 def _catalog_problems(entries: dict[str, dict[str, Any]], item: Item, pointer: str) -> Iterator[Problem]:
-    """Name the members of an item that are not the catalog's, and what would be."""
+    """Return a problem for each member of an item that the catalog does not allow."""
     code, sentence = "unknown_catalog_entry", "key, type and value must be those of one entry of bodySchema.catalog."
     entry = entries.get(item.key)
     if entry is None:

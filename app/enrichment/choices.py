@@ -11,13 +11,13 @@ from app.enrichment.guards import HandleExpired, OpenRequest
 from app.enrichment.models import EnrichmentRequest
 from app.enrichment.rules import State, state_after
 from app.enrichment.schemas import ContextChoice
-from app.enrichment.views import ChosenView, RequestView
+from app.enrichment.views import ChoiceView, RequestView
 from app.products.key_cache import CallerEnvironment
 from app.products.service import get_environment
 
 
-def choose(open_request: OpenRequest, choice: ContextChoice) -> ChosenView:
-    """Record a choice: a no takes effect at once for every request, a yes lifts it and restores nothing."""
+def choose(open_request: OpenRequest, choice: ContextChoice) -> ChoiceView:
+    """Record a choice: a refusal applies at once to every request; an approval ends it and restores nothing."""
     request = lock_request(open_request)
     if choice.remember and not request.remember:
         problem = Problem("/remember", "remember_not_allowed", "What was not to be remembered cannot be; leave it out.")
@@ -31,7 +31,7 @@ def choose(open_request: OpenRequest, choice: ContextChoice) -> ChosenView:
         request.remember = False
         revocation.stop_remembering(request)
     session().flush()
-    return views.show_chosen(request, changed=earlier != (request.state, request.remember))
+    return views.show_choice(request, changed=earlier != (request.state, request.remember))
 
 
 def inspect(environment: CallerEnvironment, open_request: OpenRequest) -> RequestView:

@@ -41,7 +41,7 @@ class InvalidHandle(InvalidBearerToken):
 
 
 class HandleExpired(InvalidHandle):
-    """The signature is right, and the request has expired or was removed since."""
+    """The handle has a valid signature, but its request has expired or was removed."""
 
     code = "handle_expired"
     sentence = "This request handle, aqr1_…, has expired; use the one of a newer product response."

@@ -75,7 +75,7 @@ class EnrichmentRequest(Base):
 
 
 class ClosedRequest(Base):
-    """What stays of a request: that its interaction had one, so that it cannot have another."""
+    """The record that an interaction had a request, so that it cannot have another."""
 
     __tablename__ = "closed_requests"
     __table_args__ = (Index("ix_closed_requests_closed", "environment_id", "closed_at"),)

@@ -26,21 +26,21 @@ from app.enrichment.rules import HANDLE_LIFETIME_S, INTERACTION_SURFACES, State,
 from app.enrichment.schemas import NewRequest, Observation
 from app.enrichment.views import RequestView
 from app.interactions.rules import normalize_operation
-from app.interactions.service import Opportunity, note_opportunity
+from app.interactions.service import NewInteraction, store_interaction
 from app.products.key_cache import CallerEnvironment
 from app.products.service import get_environment
 from app.screening.service import reject_secrets
 
 
 class RequestChanged(Conflict):
-    """An interaction has one request."""
+    """The interaction has another request already."""
 
     code = "request_changed"
     sentence = "This interaction has already asked, in another way; use a new interaction."
 
 
 class RequestExpired(Conflict):
-    """An interaction has one request, for two hours."""
+    """The interaction's request has expired; there is no second one."""
 
     code = "request_expired"
     sentence = "This interaction has already asked, and its time is over; use a new interaction."
@@ -71,7 +71,7 @@ def create(environment: CallerEnvironment, key_id: str, new_request: NewRequest)
     references = digest_references(key, new_request.account_ref, new_request.user_ref, new_request.anonymous_ref)
     call = _RequestContext(environment, key_id, new_request, references, _fingerprint(environment, new_request))
     if request := _find(call):
-        return _repeat(call, request)
+        return _answer_retry(call, request)
     effective = effective_catalog(environment)
     entries = choose_entries(effective, new_request)
     if not entries:
@@ -81,7 +81,7 @@ def create(environment: CallerEnvironment, key_id: str, new_request: NewRequest)
         # Another call of the same interaction was first, and is committed by now.
         request = _find(call)
         assert request is not None
-        return _repeat(call, request)
+        return _answer_retry(call, request)
     return _show(environment, request)
 
 
@@ -162,7 +162,7 @@ def _find(call: _RequestContext) -> EnrichmentRequest | None:
     return request
 
 
-def _repeat(call: _RequestContext, request: EnrichmentRequest) -> RequestView:
+def _answer_retry(call: _RequestContext, request: EnrichmentRequest) -> RequestView:
     """Return a stored request to a retry, or raise if it has expired or was another one."""
     if request.expires_at <= clock.now():
         raise RequestExpired
@@ -194,7 +194,7 @@ def _store(call: _RequestContext, effective: Catalog, entries: list[Entry]) -> E
     )
     request = session().scalars(statement.on_conflict_do_nothing().returning(EnrichmentRequest)).one_or_none()
     if request is not None:
-        note_opportunity(call.environment.id, _opportunity(call.new_request))
+        store_interaction(call.environment.id, _new_interaction(call.new_request))
     return request
 
 
@@ -228,11 +228,11 @@ def _measured_values(new_request: NewRequest) -> dict[str, Any]:
         "status_code": new_request.status_code,
         "duration_ms": new_request.duration_ms,
         "runtime_hint": new_request.runtime_hint,
-        "observation": (_coarse(observation) or None) if observation else None,
+        "observation": (_coarsen(observation) or None) if observation else None,
     }
 
 
-def _coarse(observation: Observation) -> dict[str, str]:
+def _coarsen(observation: Observation) -> dict[str, str]:
     """Return what is stored of an observation: the network of its address, and the family of its browser."""
     values = {}
     if observation.client_ip is not None:
@@ -242,8 +242,8 @@ def _coarse(observation: Observation) -> dict[str, str]:
     return values
 
 
-def _opportunity(new_request: NewRequest) -> Opportunity:
-    return Opportunity(
+def _new_interaction(new_request: NewRequest) -> NewInteraction:
+    return NewInteraction(
         interaction_id=uuid.UUID(new_request.interaction_id),
         surface=INTERACTION_SURFACES[new_request.surface],
         operation=new_request.operation,

@@ -1,10 +1,10 @@
-"""When signals and requests leave."""
+"""Retention rules of signals and requests."""
 
 from app.core.retention import Group, RetentionRule
 
 _CLOSE_REQUEST = """
     INSERT INTO closed_requests (environment_id, interaction_id, closed_at)
-    SELECT environment_id, interaction_id, expires_at FROM gone ON CONFLICT DO NOTHING
+    SELECT environment_id, interaction_id, expires_at FROM removed_rows ON CONFLICT DO NOTHING
 """
 
 RULES = (
@@ -32,8 +32,8 @@ RULES = (
         "closed_requests",
         ("interaction_id",),
         "closed_at",
-        "an interaction that has left asks no more",
+        "an interaction that was removed makes no further request",
     ),
 )
 
-KEPT: dict[str, str] = {}
+TABLES_WITHOUT_RULES: dict[str, str] = {}

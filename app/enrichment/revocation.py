@@ -1,4 +1,4 @@
-"""Removing what a no removes: signals, and the answers of open requests."""
+"""Remove signals and the answers of open requests after a refusal."""
 
 import uuid
 
@@ -83,7 +83,7 @@ def stop_remembering(request: EnrichmentRequest) -> None:
 
 
 def honor_choices(product_id: uuid.UUID, identity: Identity) -> None:
-    """Apply every no of a customer that was just linked to the signals and requests of both."""
+    """Apply every refusal of a newly linked customer to the signals and requests of both customers."""
     assert identity.customer_id is not None
     for purpose in customers.list_declined(product_id, identity.customer_id):
         revoke(product_id, identity.customer_id, purpose)

@@ -15,13 +15,13 @@ from app.enrichment.schemas import (
     NewRequestSchema,
     RequestSchema,
 )
-from app.enrichment.views import ChosenView, RequestView
+from app.enrichment.views import ChoiceView, RequestView
 from app.tokens.guards import current_environment, current_key_id
 
-asking = Blueprint(
+requests_blp = Blueprint(
     "asking", __name__, title="Enrichment requests", description="Requests for one interaction's context."
 )
-answering = Blueprint(
+answers_blp = Blueprint(
     "answering",
     __name__,
     title="Enrichment answers",
@@ -29,9 +29,9 @@ answering = Blueprint(
 )
 
 
-@asking.post("/requests", operation_id="requestContext")
-@asking.arguments(NewRequestSchema)
-@asking.response(200, RequestSchema, errors=(409,))
+@requests_blp.post("/requests", operation_id="requestContext")
+@requests_blp.arguments(NewRequestSchema)
+@requests_blp.response(200, RequestSchema, errors=(409,))
 def request_context(new_request: NewRequest) -> RequestView:
     """Request one interaction's context.
 
@@ -40,8 +40,8 @@ def request_context(new_request: NewRequest) -> RequestView:
     return requests.create(current_environment(), current_key_id(), new_request)
 
 
-@answering.post("/requests/inspect", operation_id="inspectRequest")
-@answering.response(200, RequestSchema)
+@answers_blp.post("/requests/inspect", operation_id="inspectRequest")
+@answers_blp.response(200, RequestSchema)
 def inspect() -> RequestView:
     """Show the request of a handle in its current state.
 
@@ -50,9 +50,9 @@ def inspect() -> RequestView:
     return choices.inspect(current_environment(), current_request())
 
 
-@answering.post("/answers", operation_id="answerRequest")
-@answering.arguments(AnswerSchema)
-@answering.response(200, AcceptedAnswerSchema, errors=(403, 409))
+@answers_blp.post("/answers", operation_id="answerRequest")
+@answers_blp.arguments(AnswerSchema)
+@answers_blp.response(200, AcceptedAnswerSchema, errors=(403, 409))
 def answer(new_answer: Answer) -> AcceptedAnswer:
     """Answer in the catalog's words.
 
@@ -61,10 +61,10 @@ def answer(new_answer: Answer) -> AcceptedAnswer:
     return answers.answer(current_request(), new_answer)
 
 
-@answering.post("/consent/decisions", operation_id="decideContext")
-@answering.arguments(ContextChoiceSchema)
-@answering.response(200, ChosenSchema)
-def choose(choice: ContextChoice) -> ChosenView:
+@answers_blp.post("/consent/decisions", operation_id="decideContext")
+@answers_blp.arguments(ContextChoiceSchema)
+@answers_blp.response(200, ChosenSchema)
+def choose(choice: ContextChoice) -> ChoiceView:
     """Record the user's explicit choice.
 
     A no counts at once, for every later request of this purpose.

@@ -1,4 +1,4 @@
-"""How a request moves, how an answer is summarized, and what is stored of an observed call."""
+"""Rules of requests: state transitions, summaries of answers, and the stored form of observations."""
 
 import ipaddress
 import re
@@ -50,7 +50,7 @@ _BROWSERS = (
 
 
 def state_after(state: State, decision: str) -> State:
-    """Return the state after a user's decision: a no always counts, a yes only lifts a no."""
+    """Return the state after a user's decision: a refusal always applies, an approval only ends a refusal."""
     if decision == DECLINED:
         return State.DECLINED
     assert decision == APPROVED

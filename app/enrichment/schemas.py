@@ -1,4 +1,4 @@
-"""The wire shapes of requests, answers and choices."""
+"""marshmallow schemas of requests, answers and choices."""
 
 from datetime import datetime
 

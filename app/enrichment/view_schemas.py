@@ -1,4 +1,4 @@
-"""The wire shapes inside of the answers: catalog entries, constraints, the allowed actions and context items."""
+"""marshmallow schemas of nested objects in responses: catalog entries, constraints, actions and context items."""
 
 import marshmallow
 from marshmallow import fields

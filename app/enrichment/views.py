@@ -45,7 +45,7 @@ class RequestView:
 
 
 @dataclass(frozen=True, slots=True)
-class ChosenView:
+class ChoiceView:
     """A request after a choice."""
 
     request_id: uuid.UUID
@@ -101,10 +101,10 @@ def show_nothing(environment: CallerEnvironment, new_request: NewRequest, level:
     )
 
 
-def show_chosen(request: EnrichmentRequest, *, changed: bool) -> ChosenView:
+def show_choice(request: EnrichmentRequest, *, changed: bool) -> ChoiceView:
     """Show a request after a choice."""
     texts = _texts(request)
-    return ChosenView(request.id, State(request.state), changed, texts["stage"], texts["answer"], submit(request))
+    return ChoiceView(request.id, State(request.state), changed, texts["stage"], texts["answer"], submit(request))
 
 
 def submit(request: EnrichmentRequest) -> dict[str, Any] | None:

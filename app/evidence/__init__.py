@@ -1,1 +1,1 @@
-"""Records of requests that agents and assistants made to the product, without anything of their content."""
+"""Records of requests that agents and assistants made to the product, without their content."""

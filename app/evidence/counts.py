@@ -47,21 +47,21 @@ _MOVE = text(f"""
            ARRAY(SELECT DISTINCT environment_id FROM moved WHERE events = 0) AS emptied
 """)
 
-_DELETE_EMPTY = text("DELETE FROM evidence_days WHERE environment_id = ANY(:emptied) AND events = 0")
+_DELETE_EMPTY = text("DELETE FROM evidence_days WHERE environment_id = ANY(:environment_ids) AND events = 0")
 
 
-def roll_up_waiting() -> int:
+def roll_up_changes() -> int:
     """Move all changes into the day counts and return their number; may run twice and concurrently."""
     total = 0
     while True:
         with transaction():
             if not session().execute(_LOCK).scalar_one():
                 return total
-            moved, emptied = _move()
-            if emptied:
-                session().execute(_DELETE_EMPTY, {"emptied": emptied})
-        total += moved
-        if moved < BATCH_SIZE:
+            change_count, environment_ids = _move()
+            if environment_ids:
+                session().execute(_DELETE_EMPTY, {"environment_ids": environment_ids})
+        total += change_count
+        if change_count < BATCH_SIZE:
             return total
 
 

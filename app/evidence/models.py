@@ -54,7 +54,7 @@ class EvidenceEvent(Base):
 
 
 class EvidenceChange(Base):
-    """How many events came (or left, if negative) and are not in the day counts yet. Rows are only ever added."""
+    """The number of added events (removed, if negative) that is not in the day counts yet. Rows are never updated."""
 
     __tablename__ = "evidence_changes"
 
@@ -72,7 +72,7 @@ class EvidenceChange(Base):
 
 
 class EvidenceDay(Base):
-    """How many events there are of a day (UTC, by observation), but for what the changes still hold.
+    """The number of events of a day (UTC, by observation), without the changes that are not added yet.
 
     The tier is no part of it: it follows from the actor and the network method.
     """

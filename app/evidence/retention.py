@@ -1,4 +1,4 @@
-"""When evidence leaves."""
+"""Retention rules of evidence."""
 
 from app.core.retention import Group, RetentionRule
 from app.evidence.counts import record_changes
@@ -9,12 +9,12 @@ RULES = (
         "evidence_events",
         ("digest",),
         "observed_at",
-        "evidence leaves by when it was observed, and what is older is not stored either",
-        follow_up=record_changes("gone", "-"),
+        "evidence is removed by its time of observation; older evidence is not stored either",
+        follow_up=record_changes("removed_rows", "-"),
     ),
 )
 
-KEPT = {
+TABLES_WITHOUT_RULES = {
     "evidence_changes": "until its job has moved them into the day counts, within a minute",
-    "evidence_days": "counts leave with what they count",
+    "evidence_days": "a count that becomes zero is removed with its last event",
 }

@@ -1,4 +1,4 @@
-"""Evidence over HTTP."""
+"""HTTP endpoints of evidence."""
 
 import uuid
 

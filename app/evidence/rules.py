@@ -1,4 +1,4 @@
-"""What evidence may say, how its ids are hidden, and which days count."""
+"""Bounds of evidence, the digests of its ids, and the days of a summary."""
 
 import hmac
 import ipaddress

@@ -1,4 +1,4 @@
-"""The wire shapes of evidence."""
+"""marshmallow schemas of evidence."""
 
 from datetime import datetime
 from typing import Annotated, Any
@@ -44,8 +44,8 @@ class OpaqueId(Text):
         return Annotated[str, msgspec.Meta(pattern=exact(pattern))]
 
 
-class Listed(Text):
-    """A name that only the allowlist knows; the service looks it up, whatever it is."""
+class AllowlistedName(Text):
+    """A name of the allowlist; the service looks it up after deserializing."""
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(min_length=1, max_length=MAX_NAME_LENGTH, **kwargs)
@@ -58,7 +58,7 @@ class Listed(Text):
 
 
 class Source(Payload, frozen=True):
-    """Who observed."""
+    """The source that observed the requests."""
 
     kind: str
     provider: str
@@ -106,7 +106,7 @@ class NetworkEvidenceSchema(Schema):
 
     loads_into = NetworkEvidence
 
-    method = Listed(
+    method = AllowlistedName(
         required=True,
         metadata={
             "description": "`<vendor>_verified_bot` of a vendor on the allowlist, `published_ip_range` or "
@@ -125,11 +125,11 @@ class EventSchema(Schema):
     observed_at = Instant(required=True)
     method = Choice(METHODS, required=True)
     response_status = Integer(minimum=100, maximum=599, required=True)
-    agent_token = Listed(
+    agent_token = AllowlistedName(
         metadata={"description": "One exact product token of the allowlist.", "example": "ChatGPT-User"}
     )
     network_evidence = Nested(NetworkEvidenceSchema)
-    referrer_host = Listed(
+    referrer_host = AllowlistedName(
         is_nullable=True, metadata={"description": "One exact hostname of the allowlist.", "example": "chatgpt.com"}
     )
 

@@ -1,4 +1,4 @@
-"""Accepting evidence."""
+"""Accept batches of evidence."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -81,7 +81,7 @@ _encoder = msgspec.json.Encoder()
 
 @dataclass(frozen=True, slots=True)
 class Receipt:
-    """What became of a batch."""
+    """The numbers of stored, duplicate and expired events of a batch."""
 
     accepted: int
     duplicates: int
@@ -139,7 +139,7 @@ def _rows(events: list[Event], key: bytes, source: bytes, allowlist: Allowlist) 
 
 
 def _problems(batch: EvidenceBatch, allowlist: Allowlist, now: datetime) -> Iterator[Problem]:
-    """Say what is wrong beyond the schema."""
+    """Return the problems that the schema cannot find."""
     allowlist, latest = allowlist.of(batch.schema_version), now + rules.MAX_CLOCK_LEAD
     for index, event in enumerate(batch.events):
         yield from _problems_of(event, f"/events/{index}", allowlist, latest)

@@ -1,1 +1,1 @@
-"""Is the process alive, and is everything there that it needs?"""
+"""Health of the process, and of the servers and jobs that it depends on."""

@@ -1,4 +1,4 @@
-"""Why the database or the broker cannot be reached, in a sentence for whoever has set the URL."""
+"""Check the connections to database and broker, with errors for the operator who has set the URL."""
 
 import psycopg2
 from kombu import Connection
@@ -40,7 +40,7 @@ def _place(host: str, port: int) -> str:
 
 
 def _reason(message: str) -> str:
-    """Shorten what a client library says; the original names the server again, and may span lines."""
+    """Return the message of a client library without the server's name, on one line."""
     for sign, reason in (
         ("refused", "refuses connections"),
         ("No such file", "does not exist"),

@@ -1,7 +1,7 @@
-"""One row for each job stays."""
+"""Retention rules of job runs: none, since each job has one row."""
 
 from app.core.retention import RetentionRule
 
 RULES: tuple[RetentionRule, ...] = ()
 
-KEPT = {"job_runs": "one row for each job, updated by each run"}
+TABLES_WITHOUT_RULES = {"job_runs": "one row for each job, updated by each run"}

@@ -1,4 +1,4 @@
-"""Health over HTTP, for the platform that runs the service."""
+"""HTTP endpoints of health, for the platform that runs the service."""
 
 from flask import Response
 

@@ -16,6 +16,6 @@ class ProcessStatus:
 
 
 def process_status(seen_at: datetime | None, now: datetime, sweep_interval_s: int) -> ProcessStatus:
-    """Judge a process by the time when it was last seen."""
+    """Return the status of a process by the time when it was last seen."""
     silent_after = timedelta(seconds=MISSED_SWEEPS * sweep_interval_s)
     return ProcessStatus(seen_at, is_running=seen_at is not None and now - seen_at <= silent_after)

@@ -1,4 +1,4 @@
-"""The wire shapes of health."""
+"""marshmallow schemas of health."""
 
 import marshmallow
 from marshmallow import fields

@@ -1,4 +1,4 @@
-"""Whether everything is there that the service needs."""
+"""Check the database, the broker and the background processes."""
 
 from dataclasses import dataclass
 from functools import cache

@@ -1,1 +1,1 @@
-"""The subject everything hangs on: product responses, their sessions, and their promotion."""
+"""Interactions (product responses), their sessions, and their promotion."""

@@ -1,4 +1,4 @@
-"""Reading what agents sent about interactions, newest first or as it arrives."""
+"""Read reviews and reports by pages, newest first or in order of arrival."""
 
 import uuid
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from app.interactions.rules import PENDING_OPERATION
 
 
 class FeedItem(NamedTuple):
-    """One review or report; the first three members are its place in the feed."""
+    """One review or report; the first three members are its cursor."""
 
     created_at: datetime
     environment_id: uuid.UUID
@@ -45,21 +45,21 @@ class Feed:
         """Return the newest items, the newest first."""
         return self._list(self._newest, criteria, limit, None)
 
-    def list_after(self, criteria: FeedCriteria, limit: int, place: FeedItem | datetime) -> list[FeedItem]:
+    def list_after(self, criteria: FeedCriteria, limit: int, cursor: FeedItem | datetime) -> list[FeedItem]:
         """Return the oldest items after an item or an instant, the oldest first."""
-        return self._list(self._after, criteria, limit, place)
+        return self._list(self._after, criteria, limit, cursor)
 
     def _list(
-        self, statement: TextClause, criteria: FeedCriteria, limit: int, place: FeedItem | datetime | None
+        self, statement: TextClause, criteria: FeedCriteria, limit: int, cursor: FeedItem | datetime | None
     ) -> list[FeedItem]:
-        item = place if isinstance(place, FeedItem) else None
+        item = cursor if isinstance(cursor, FeedItem) else None
         values = {
             "environment_ids": criteria.environment_ids,
             "outcome": criteria.outcome,
             "operation": criteria.operation,
             "pending": PENDING_OPERATION,
             "limit": limit,
-            "created_at": item.created_at if item else place,
+            "created_at": item.created_at if item else cursor,
             "environment_id": item.environment_id if item else uuid.UUID(int=0),
             "interaction_id": item.interaction_id if item else uuid.UUID(int=0),
         }

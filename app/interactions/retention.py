@@ -1,4 +1,4 @@
-"""When interactions leave."""
+"""Retention rules of interactions and sessions."""
 
 from app.core.retention import Group, RetentionRule
 from app.interactions.sql import day_marks
@@ -10,7 +10,7 @@ RULES = (
         ("id",),
         "received_at",
         "what agents did is kept for as long as the company wants",
-        follow_up=day_marks("gone"),
+        follow_up=day_marks("removed_rows"),
     ),
     RetentionRule(
         Group.FEEDBACK,
@@ -21,7 +21,7 @@ RULES = (
     ),
 )
 
-KEPT = {
+TABLES_WITHOUT_RULES = {
     "promotions": "until its job has removed them, within a minute",
     "day_marks": "until its job has removed them, within a minute",
 }

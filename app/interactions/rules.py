@@ -1,4 +1,4 @@
-"""What an interaction can be."""
+"""Rules of interactions: surfaces, classifications and operations."""
 
 import re
 

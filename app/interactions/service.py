@@ -47,7 +47,7 @@ _PROMOTE = text(f"""
 
 
 # The first real value of a field stays, as with telemetry; a call of the product's own MCP server confirms at once.
-_RECORD_OPPORTUNITY = text(f"""
+_STORE_INTERACTION = text(f"""
     WITH recorded AS (
         INSERT INTO interactions AS i (environment_id, id, received_at, surface, operation, classification,
             confirmed_by, confirmed_at, status_code, duration_ms, runtime_hint)
@@ -79,7 +79,7 @@ _QUEUE_ANSWER_PROMOTION = text(
 )
 
 
-class Opportunity(NamedTuple):
+class NewInteraction(NamedTuple):
     """A product response about which a company requests context."""
 
     interaction_id: uuid.UUID
@@ -90,24 +90,24 @@ class Opportunity(NamedTuple):
     runtime_hint: str | None
 
 
-def note_opportunity(environment_id: uuid.UUID, opportunity: Opportunity) -> None:
+def store_interaction(environment_id: uuid.UUID, interaction: NewInteraction) -> None:
     """Store an interaction, or fill in what is empty in it.
 
     It locks one row and waits for nothing after that, so it needs no lock on all interactions.
     """
-    now, is_confirmed = clock.now(), opportunity.surface == "mcp"
+    now, is_confirmed = clock.now(), interaction.surface == "mcp"
     values = {
-        **opportunity._asdict(),
+        **interaction._asdict(),
         "environment_id": environment_id,
         "now": now,
         "classification": CONFIRMED if is_confirmed else UNCLASSIFIED,
         "confirmed_by": "mcp" if is_confirmed else None,
         "confirmed_at": now if is_confirmed else None,
     }
-    session().execute(_RECORD_OPPORTUNITY, values)
+    session().execute(_STORE_INTERACTION, values)
 
 
-def note_answer(environment_id: uuid.UUID, interaction_id: uuid.UUID) -> None:
+def queue_promotion(environment_id: uuid.UUID, interaction_id: uuid.UUID) -> None:
     """Queue the promotion of an interaction whose agent has answered, and notify the job."""
     session().execute(
         _QUEUE_ANSWER_PROMOTION,
@@ -121,7 +121,7 @@ def lock_interactions() -> None:
     session().execute(_LOCK)
 
 
-def promote_waiting() -> int:
+def promote_queued_interactions() -> int:
     """Confirm every interaction with a row in the outbox, and return the number of rows.
 
     One without telemetry gets a placeholder. Promotion is one-way, so running it twice changes nothing.

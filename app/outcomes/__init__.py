@@ -1,1 +1,1 @@
-"""Reviews: how it went, in one sentence."""
+"""Reviews: an outcome and one sentence about a product response."""

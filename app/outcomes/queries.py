@@ -1,4 +1,4 @@
-"""Reading reviews."""
+"""Read reviews."""
 
 from app.interactions.feed import Feed
 

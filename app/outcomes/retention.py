@@ -1,4 +1,4 @@
-"""When reviews leave."""
+"""Retention rules of reviews."""
 
 from app.core.retention import Group, RetentionRule
 from app.interactions.sql import day_marks
@@ -9,9 +9,9 @@ RULES = (
         "reviews",
         ("interaction_id",),
         "created_at",
-        "a review leaves by its own age, with or without its interaction",
-        follow_up=day_marks("gone", "created_at"),
+        "a review is removed by its own age, with or without its interaction",
+        follow_up=day_marks("removed_rows", "created_at"),
     ),
 )
 
-KEPT: dict[str, str] = {}
+TABLES_WITHOUT_RULES: dict[str, str] = {}

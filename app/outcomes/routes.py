@@ -1,4 +1,4 @@
-"""Reviews over HTTP."""
+"""HTTP endpoints of reviews."""
 
 from app.core.http.blueprint import Blueprint
 from app.outcomes import service
@@ -23,4 +23,4 @@ def record(outcome: Outcome) -> AcceptedOutcome:
 @blp.fallback(AcceptedOutcomeSchema)
 def recorded() -> AcceptedOutcome | None:
     """Answer with the review that is stored, whatever the body was."""
-    return service.find_recorded(current_environment(), current_capability())
+    return service.find_accepted_outcome(current_environment(), current_capability())

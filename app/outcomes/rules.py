@@ -1,4 +1,4 @@
-"""What a review may say."""
+"""Bounds of a review."""
 
 OUTCOMES = ("success", "partial", "failure")
 MIN_NOTE_LENGTH = 8

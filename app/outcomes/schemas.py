@@ -1,4 +1,4 @@
-"""The wire shapes of reviews."""
+"""marshmallow schemas of reviews."""
 
 from app.core.wire.fields import Choice, Flag, Identifier, Instant, Text
 from app.core.wire.schemas import Nested, Payload, Schema

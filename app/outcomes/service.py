@@ -1,4 +1,4 @@
-"""Recording reviews."""
+"""Record reviews."""
 
 import uuid
 from dataclasses import dataclass
@@ -41,7 +41,7 @@ class StoredReview(NamedTuple):
 
     @property
     def source(self) -> str:
-        """How it came: always under a capability."""
+        """The kind of credential that sent the review: always a capability."""
         return "capability"
 
 
@@ -73,10 +73,10 @@ def record(environment: CallerEnvironment, capability: Capability, outcome: Outc
         notify(Job.PROMOTE_INTERACTIONS)
         return AcceptedOutcome(capability.interaction_id, review)
     # The statement waited for the one that was first, so that one is committed and seen by a new statement.
-    return find_recorded(environment, capability) or record(environment, capability, outcome)
+    return find_accepted_outcome(environment, capability) or record(environment, capability, outcome)
 
 
-def find_recorded(environment: CallerEnvironment, capability: Capability) -> AcceptedOutcome | None:
+def find_accepted_outcome(environment: CallerEnvironment, capability: Capability) -> AcceptedOutcome | None:
     """Return the answer with the stored review of an interaction, or None."""
     review = FIND_REVIEW.first(environment_id=environment.id, interaction_id=capability.interaction_id)
     return AcceptedOutcome(capability.interaction_id, review) if review else None

@@ -1,4 +1,4 @@
-"""The wire shapes of decisions and their outcomes."""
+"""marshmallow schemas of decisions and their outcomes."""
 
 from datetime import datetime
 

@@ -1,4 +1,4 @@
-"""Recording decisions and outcomes: each once, with the same answer for every retry."""
+"""Record decisions and outcomes once, with the same response to every retry."""
 
 import uuid
 from dataclasses import dataclass
@@ -22,28 +22,28 @@ from app.products.key_cache import CallerEnvironment
 
 
 class UnknownRetrieval(NotFound):
-    """A decision needs its retrieval."""
+    """The retrieval of the decision does not exist."""
 
     code = "unknown_retrieval"
     sentence = "This product has no retrieval with this id; retrieve the customer's context first."
 
 
 class UnknownDecision(NotFound):
-    """An outcome needs its decision."""
+    """The decision of the outcome does not exist."""
 
     code = "unknown_decision"
     sentence = "This product has no decision with this id; decisionId is the id that the service gave it."
 
 
 class DecisionChanged(Conflict):
-    """A decision is recorded once."""
+    """The decision is recorded already, with other values."""
 
     code = "decision_changed"
     sentence = "This externalDecisionId stands for another decision already."
 
 
 class OutcomeChanged(Conflict):
-    """An outcome is recorded once."""
+    """The outcome is recorded already, with other values."""
 
     code = "outcome_changed"
     sentence = "This externalOutcomeId stands for another outcome already."
@@ -51,7 +51,7 @@ class OutcomeChanged(Conflict):
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """A decision as it is answered."""
+    """A decision, as responses contain it."""
 
     id: uuid.UUID
     external_decision_id: str
@@ -64,7 +64,7 @@ class Decision:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """An outcome as it is answered."""
+    """An outcome, as responses contain it."""
 
     id: uuid.UUID
     external_outcome_id: str

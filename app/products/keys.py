@@ -1,4 +1,4 @@
-"""Keys: how they are made, recognised, compared and kept."""
+"""Keys: generate, recognise, compare and seal them."""
 
 import base64
 import hashlib
@@ -20,19 +20,19 @@ _COMPANY = re.compile(r"af_company_([0-9a-f]{32})_[A-Za-z0-9_-]{43}\Z")
 
 
 @dataclass(frozen=True, slots=True)
-class Minted:
-    """A new key: the text that is shown once, and what is kept of it."""
+class GeneratedKey:
+    """A new key: the text that is shown once, and its id."""
 
     id: str
     text: str
 
 
-def mint(kind: KeyKind, environment_id: uuid.UUID) -> Minted:
-    """Make a new key; a product key carries its environment as the scope of consent subjects."""
+def mint(kind: KeyKind, environment_id: uuid.UUID) -> GeneratedKey:
+    """Generate a key; a product key carries its environment as the scope of consent subjects."""
     key_id, secret = secrets.token_hex(16), secrets.token_urlsafe(32)
     if kind is KeyKind.PRODUCT:
-        return Minted(key_id, f"af_live_{key_id}_{environment_id.hex}_{secret}")
-    return Minted(key_id, f"af_company_{key_id}_{secret}")
+        return GeneratedKey(key_id, f"af_live_{key_id}_{environment_id.hex}_{secret}")
+    return GeneratedKey(key_id, f"af_company_{key_id}_{secret}")
 
 
 def read_id(text: str, kinds: Sequence[KeyKind]) -> str | None:
@@ -55,7 +55,7 @@ def signing_secret(text: str) -> bytes:
 
 
 class Seal:
-    """Keeps signing secrets unreadable to who has only the database; the first secret seals, all of them open."""
+    """Encrypts signing secrets for storage: the first secret encrypts, every secret decrypts."""
 
     def __init__(self, secrets_: Sequence[str]) -> None:
         self._fernet = MultiFernet(

@@ -41,7 +41,7 @@ class Environment(Base):
 
 
 class Key(Base):
-    """A key of an environment, recognisable but not readable."""
+    """A key of an environment, stored as a digest; of a product key the encrypted signing secret as well."""
 
     __tablename__ = "keys"
     __table_args__ = (CheckConstraint(f"kind IN {tuple(map(str, KeyKind))}", name="kind"),)

@@ -1,4 +1,4 @@
-"""What an environment may be set to."""
+"""Settings of an environment and kinds of keys, with their bounds."""
 
 import re
 from datetime import timedelta

@@ -1,4 +1,4 @@
-"""Setting up products, environments and keys."""
+"""Create, list and change products, environments and keys."""
 
 import uuid
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from sqlalchemy import select
 
 from app.accounts.models import Workspace
 from app.accounts.rules import MAX_NAME_LENGTH
-from app.accounts.service import COMMAND_LINE, record_audit_entry
+from app.accounts.service import COMMAND_LINE_ACTOR, record_audit_entry
 from app.core import clock
 from app.core.database import session
 from app.core.errors import NotFound, Unprocessable
@@ -19,7 +19,7 @@ from app.products.key_cache import key_cache
 from app.products.models import Environment, Key, Product
 from app.products.rules import MAX_OVERLAP_HOURS, RETENTION_DAYS, KeyKind, Mode
 
-MAX_LISTED = 1000
+MAX_LIST_LENGTH = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ class NewKey:
     environment_id: uuid.UUID
 
 
-def create_product(workspace_id: uuid.UUID, name: str, actor: str = COMMAND_LINE) -> Product:
+def create_product(workspace_id: uuid.UUID, name: str, actor: str = COMMAND_LINE_ACTOR) -> Product:
     """Add a product to a workspace."""
     if session().get(Workspace, workspace_id) is None:
         raise NotFound("There is no workspace with this id.")
@@ -43,7 +43,7 @@ def create_product(workspace_id: uuid.UUID, name: str, actor: str = COMMAND_LINE
     return product
 
 
-def create_environment(product_id: uuid.UUID, name: str, actor: str = COMMAND_LINE) -> Environment:
+def create_environment(product_id: uuid.UUID, name: str, actor: str = COMMAND_LINE_ACTOR) -> Environment:
     """Add an environment to a product."""
     product = session().get(Product, product_id)
     if product is None:
@@ -61,7 +61,7 @@ def set_environment(
     mode: Mode | None = None,
     retention_days: int | None = None,
     evidence_retention_days: int | None = None,
-    actor: str = COMMAND_LINE,
+    actor: str = COMMAND_LINE_ACTOR,
 ) -> Environment:
     """Change those settings of an environment that are not None."""
     environment = get_environment(environment_id)
@@ -86,7 +86,7 @@ def set_environment(
 
 def list_products(workspace_id: uuid.UUID | None = None) -> list[Product]:
     """Return the products of a workspace, or of all, oldest first."""
-    statement = select(Product).order_by(Product.created_at, Product.id).limit(MAX_LISTED)
+    statement = select(Product).order_by(Product.created_at, Product.id).limit(MAX_LIST_LENGTH)
     if workspace_id is not None:
         statement = statement.where(Product.workspace_id == workspace_id)
     return list(session().scalars(statement))
@@ -96,7 +96,7 @@ def list_environments(
     product_id: uuid.UUID | None = None, *, workspace_id: uuid.UUID | None = None
 ) -> list[Environment]:
     """Return the environments of a product, of a workspace, or of all, oldest first."""
-    statement = select(Environment).order_by(Environment.created_at, Environment.id).limit(MAX_LISTED)
+    statement = select(Environment).order_by(Environment.created_at, Environment.id).limit(MAX_LIST_LENGTH)
     if product_id is not None:
         statement = statement.where(Environment.product_id == product_id)
     if workspace_id is not None:
@@ -126,7 +126,7 @@ def create_key(
     has_company_right: bool = False,
     expires_in: timedelta | None = None,
     replaces: Key | None = None,
-    actor: str = COMMAND_LINE,
+    actor: str = COMMAND_LINE_ACTOR,
 ) -> NewKey:
     """Create a key; its text is returned here and never again."""
     environment = get_environment(environment_id)
@@ -157,7 +157,7 @@ def create_key(
 
 def list_keys(environment_id: uuid.UUID | None = None) -> list[Key]:
     """Return the keys of an environment, or of all, oldest first."""
-    statement = select(Key).order_by(Key.created_at, Key.id).limit(MAX_LISTED)
+    statement = select(Key).order_by(Key.created_at, Key.id).limit(MAX_LIST_LENGTH)
     if environment_id is not None:
         statement = statement.where(Key.environment_id == environment_id)
     return list(session().scalars(statement))
@@ -171,8 +171,8 @@ def get_key(key_id: str) -> Key:
     return key
 
 
-def revoke_key(key_id: str, actor: str = COMMAND_LINE) -> Key:
-    """End a key at once; within a second no process takes it any more."""
+def revoke_key(key_id: str, actor: str = COMMAND_LINE_ACTOR) -> Key:
+    """Revoke a key at once; within a second no process accepts it."""
     key = get_key(key_id)
     if key.revoked_at is None:
         key.revoked_at = clock.now()
@@ -181,8 +181,8 @@ def revoke_key(key_id: str, actor: str = COMMAND_LINE) -> Key:
     return key
 
 
-def rotate_key(key_id: str, overlap_hours: int, actor: str = COMMAND_LINE) -> NewKey:
-    """Make the successor of a key, which itself ends after the overlap.
+def rotate_key(key_id: str, overlap_hours: int, actor: str = COMMAND_LINE_ACTOR) -> NewKey:
+    """Create the successor of a key, and let the old key expire after the overlap.
 
     The successor of a key that expires expires at the instant that was set for the key: rotation renews the secret
     and does not prolong what was granted.

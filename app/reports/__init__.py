@@ -1,1 +1,1 @@
-"""Reports: concrete findings, for an agent that has some."""
+"""Reports: concrete findings of an agent about a product response."""

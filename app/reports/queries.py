@@ -1,4 +1,4 @@
-"""Reading reports."""
+"""Read reports."""
 
 from app.interactions.feed import Feed
 

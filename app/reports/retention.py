@@ -1,4 +1,4 @@
-"""When reports leave."""
+"""Retention rules of reports."""
 
 from app.core.retention import Group, RetentionRule
 
@@ -8,8 +8,8 @@ RULES = (
         "reports",
         ("interaction_id",),
         "created_at",
-        "a report leaves by its own age, as a review does",
+        "a report is removed by its own age, as a review is",
     ),
 )
 
-KEPT: dict[str, str] = {}
+TABLES_WITHOUT_RULES: dict[str, str] = {}

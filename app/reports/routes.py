@@ -1,4 +1,4 @@
-"""Reports over HTTP."""
+"""HTTP endpoints of reports."""
 
 from app.core.http.blueprint import Blueprint
 from app.reports import service
@@ -24,4 +24,4 @@ def record(submitted: SubmittedReport) -> AcceptedReport:
 @blp.fallback(AcceptedReportSchema)
 def recorded() -> AcceptedReport | None:
     """Answer with the report that is stored, whatever the body was."""
-    return service.find_recorded(current_environment(), current_capability())
+    return service.find_accepted_report(current_environment(), current_capability())

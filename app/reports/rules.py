@@ -1,4 +1,4 @@
-"""What a report may say; the published `reportSchema` is made from the same numbers."""
+"""Bounds of a report; the published `reportSchema` is made from the same numbers."""
 
 IMPACTS = ("helped", "helped_with_friction", "neutral", "hindered", "blocked", "unknown")
 KINDS = ("strength", "friction", "defect", "gap", "suggestion", "uncertainty", "other")

@@ -1,4 +1,4 @@
-"""The wire shapes of reports."""
+"""marshmallow schemas of reports."""
 
 from typing import Any
 
@@ -31,7 +31,7 @@ class Finding(Payload, frozen=True):
 
 
 class Workaround(Payload, frozen=True):
-    """Whether the agent had to find its own way."""
+    """Whether the agent needed a workaround, and which."""
 
     used: bool
     detail: str | None = None

@@ -1,4 +1,4 @@
-"""Recording reports."""
+"""Record reports."""
 
 import uuid
 from collections.abc import Iterator
@@ -50,7 +50,7 @@ class StoredReport(NamedTuple):
 
     @property
     def source(self) -> str:
-        """How it came: always under a capability."""
+        """The kind of credential that sent the report: always a capability."""
         return "capability"
 
 
@@ -92,10 +92,10 @@ def record(environment: CallerEnvironment, capability: Capability, submitted: Su
     if is_first:
         notify(Job.PROMOTE_INTERACTIONS)
     # Read back also when it is new, so that the first answer and every later one are made of the same bytes.
-    return find_recorded(environment, capability) or record(environment, capability, submitted)
+    return find_accepted_report(environment, capability) or record(environment, capability, submitted)
 
 
-def find_recorded(environment: CallerEnvironment, capability: Capability) -> AcceptedReport | None:
+def find_accepted_report(environment: CallerEnvironment, capability: Capability) -> AcceptedReport | None:
     """Return the answer with the stored report of an interaction, or None."""
     report = FIND_REPORT.first(environment_id=environment.id, interaction_id=capability.interaction_id)
     return AcceptedReport(capability.interaction_id, report) if report else None

@@ -1,1 +1,1 @@
-"""Which rows leave, when, and why."""
+"""Purging of expired rows, and erasure of customers and products."""

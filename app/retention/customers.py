@@ -1,4 +1,4 @@
-"""Exporting and erasing what is stored of one customer, who is named by reference."""
+"""Export and erase what is stored of one customer, identified by references."""
 
 import uuid
 from collections.abc import Iterator
@@ -6,7 +6,7 @@ from typing import Any
 
 from sqlalchemy import Select, select
 
-from app.accounts.service import COMMAND_LINE, record_audit_entry
+from app.accounts.service import COMMAND_LINE_ACTOR, record_audit_entry
 from app.core.database import Base, session
 from app.core.errors import Conflict, NotFound
 from app.core.pepper import current_pepper
@@ -45,7 +45,7 @@ def digest(product_id: uuid.UUID, account: str | None, user: str | None, anonymo
     return digest_references(current_pepper().derive(Purpose.CUSTOMER_REFERENCES, product_id), account, user, anonymous)
 
 
-def export(product_id: uuid.UUID, references: References, actor: str = COMMAND_LINE) -> Iterator[dict[str, Any]]:
+def export(product_id: uuid.UUID, references: References, actor: str = COMMAND_LINE_ACTOR) -> Iterator[dict[str, Any]]:
     """Yield every row that is stored of a customer, with the name of its table."""
     customer_id = _find(product_id, references)
     if customer_id is None:
@@ -59,7 +59,7 @@ def export(product_id: uuid.UUID, references: References, actor: str = COMMAND_L
 
 
 def erase(
-    product_id: uuid.UUID, references: References, *, forgets_refusals: bool = False, actor: str = COMMAND_LINE
+    product_id: uuid.UUID, references: References, *, forgets_refusals: bool = False, actor: str = COMMAND_LINE_ACTOR
 ) -> int:
     """Remove what is stored of a customer; returns how many rows there were.
 

@@ -12,7 +12,7 @@ def delete_batch(
 
     `key` are the columns that name a row among those of `condition`. With `order_by` the lowest rows go first and
     rows that another transaction has locked are left to it; without, the statement waits for them. `follow_up` is a
-    statement that reads the removed rows as `gone`.
+    statement that reads the removed rows as `removed_rows`.
     """
     columns = ", ".join(key)
     order = (
@@ -22,8 +22,8 @@ def delete_batch(
     return text(f"""
         WITH due AS MATERIALIZED (
             SELECT {columns} FROM {table} WHERE {condition} {order}
-        ), gone AS (
+        ), removed_rows AS (
             DELETE FROM {table} WHERE {condition} AND ({columns}) IN (SELECT {columns} FROM due) RETURNING *
         ){f", followed_up AS ({follow_up})" if follow_up else ""}
-        SELECT count(*) FROM gone
+        SELECT count(*) FROM removed_rows
     """)

@@ -1,4 +1,4 @@
-"""Removing a product with everything that belongs to it."""
+"""Erase a product with everything that belongs to it."""
 
 import time
 import uuid
@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from sqlalchemy import Table, select
 
-from app.accounts.service import COMMAND_LINE, record_audit_entry
+from app.accounts.service import COMMAND_LINE_ACTOR, record_audit_entry
 from app.core.database import Base, session, transaction
 from app.core.errors import NotFound
 from app.products.key_cache import CACHE_TTL_S
@@ -30,7 +30,7 @@ def tenant_tables() -> Iterator[tuple[Table, str]]:
             yield table, tenant
 
 
-def erase_product(product_id: uuid.UUID, actor: str = COMMAND_LINE) -> int:
+def erase_product(product_id: uuid.UUID, actor: str = COMMAND_LINE_ACTOR) -> int:
     """Remove a product, its environments and keys, and every row of theirs; returns the number of these rows.
 
     Keys are revoked first, so that nothing more is accepted; the product itself is deleted last, so that an erasure

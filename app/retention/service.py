@@ -36,10 +36,10 @@ _FORGET_CUSTOMERS = text("""
         DELETE FROM customer_references WHERE product_id = :product_id AND customer_id IN (SELECT id FROM idle)
     ), deleted_choices AS (
         DELETE FROM customer_choices WHERE product_id = :product_id AND customer_id IN (SELECT id FROM idle)
-    ), gone AS (
+    ), removed_rows AS (
         DELETE FROM customers WHERE product_id = :product_id AND id IN (SELECT id FROM idle) RETURNING 1
     )
-    SELECT count(*) FROM gone
+    SELECT count(*) FROM removed_rows
 """)
 
 
@@ -47,7 +47,7 @@ _FORGET_CUSTOMERS = text("""
 class Purge:
     """How many rows a run removed, and whether it removed all that were due."""
 
-    removed: int
+    row_count: int
     is_complete: bool
 
 
@@ -72,15 +72,15 @@ def expire_sign_ins(budget_s: float = BUDGET_S) -> Purge:
 
 
 def _run(batches: Iterator[int], budget_s: float) -> Purge:
-    deadline, removed = time.monotonic() + budget_s, 0
-    for batch in batches:
-        removed += batch
+    deadline, row_count = time.monotonic() + budget_s, 0
+    for batch_row_count in batches:
+        row_count += batch_row_count
         if time.monotonic() > deadline:
-            logger.warning("the purge ran out of time", extra={"removed": removed})
-            return Purge(removed, is_complete=False)
-    if removed:
-        logger.info("purged", extra={"removed": removed})
-    return Purge(removed, is_complete=True)
+            logger.warning("the purge ran out of time", extra={"removed": row_count})
+            return Purge(row_count, is_complete=False)
+    if row_count:
+        logger.info("purged", extra={"removed": row_count})
+    return Purge(row_count, is_complete=True)
 
 
 def _batches(group: Group, retention: Mapped[int] = Environment.retention_days) -> Iterator[int]:
@@ -90,15 +90,15 @@ def _batches(group: Group, retention: Mapped[int] = Environment.retention_days) 
     for environment_id, days in environments:
         for rule in rules_of(group):
             age = timedelta(0) if rule.is_expiry else timedelta(days=days)
-            while (removed := _remove(rule, clock.now() - age, environment_id=environment_id)) > 0:
-                yield removed
+            while (row_count := _remove(rule, clock.now() - age, environment_id=environment_id)) > 0:
+                yield row_count
 
 
 def _expired_batches(group: Group) -> Iterator[int]:
     """Apply the rules of tables without an environment; yields the number of rows of each batch."""
     for rule in rules_of(group):
-        while (removed := _remove(rule, clock.now())) > 0:
-            yield removed
+        while (row_count := _remove(rule, clock.now())) > 0:
+            yield row_count
 
 
 def _remove(rule: RetentionRule, before: datetime, **environment: uuid.UUID) -> int:
@@ -110,8 +110,8 @@ def _remove(rule: RetentionRule, before: datetime, **environment: uuid.UUID) -> 
         if not session().execute(_LOCK, {"name": rule.table}).scalar_one():
             return 0
         values: dict[str, Any] = {**environment, "before": before, "batch_size": BATCH_SIZE}
-        removed: int = session().execute(statement, values).scalar_one()
-        return removed
+        row_count: int = session().execute(statement, values).scalar_one()
+        return row_count
 
 
 def _customer_batches() -> Iterator[int]:
@@ -120,12 +120,12 @@ def _customer_batches() -> Iterator[int]:
         products = session().execute(longest).all()
     for product_id, days in products:
         # When a customer was last seen is stored to the day.
-        while (removed := _forget_customers(product_id, clock.now() - timedelta(days=days + 1))) > 0:
-            yield removed
+        while (row_count := _forget_customers(product_id, clock.now() - timedelta(days=days + 1))) > 0:
+            yield row_count
 
 
 def _forget_customers(product_id: uuid.UUID, before: datetime) -> int:
     with transaction():
         values = {"product_id": product_id, "before": before, "batch_size": BATCH_SIZE}
-        removed: int = session().execute(_FORGET_CUSTOMERS, values).scalar_one()
-        return removed
+        row_count: int = session().execute(_FORGET_CUSTOMERS, values).scalar_one()
+        return row_count

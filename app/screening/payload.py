@@ -1,4 +1,4 @@
-"""Keys that no body may have, at any depth: they name content that must never be sent."""
+"""Forbidden keys of bodies, at any depth: they name content that must never be sent."""
 
 from typing import Any
 

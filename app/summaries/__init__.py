@@ -1,1 +1,1 @@
-"""Day counts, kept true by recounting."""
+"""Day counts, recounted whenever the rows of a day change."""

@@ -1,7 +1,7 @@
-"""Day counts leave with what they count."""
+"""Retention rules of day counts: none, since they are recounted when interactions are removed."""
 
 from app.core.retention import RetentionRule
 
 RULES: tuple[RetentionRule, ...] = ()
 
-KEPT = {"interaction_days": "counts leave with what they count"}
+TABLES_WITHOUT_RULES = {"interaction_days": "counts are removed with the interactions that they count"}

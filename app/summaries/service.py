@@ -1,4 +1,4 @@
-"""Rolling up days.
+"""Recount the interactions of marked days.
 
 A day that has a mark is counted anew from its rows; a day without one is as it was counted last. The marks are removed
 in the same transaction as the count, so a mark that was written meanwhile stays for the next run.
@@ -31,7 +31,7 @@ _COUNT = text("""
 """)
 
 
-def roll_up_waiting() -> int:
+def roll_up_marked_days() -> int:
     """Count every marked day anew and return the number of days."""
     total = 0
     while True:

@@ -1,1 +1,1 @@
-"""From an accepted batch to interactions."""
+"""Telemetry: accept batches, and persist them as interactions."""

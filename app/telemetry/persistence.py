@@ -57,7 +57,7 @@ _PARK = text("UPDATE telemetry_inbox SET parked_at = now() WHERE environment_id 
 Batch = dict[str, Any]
 
 
-def persist_waiting() -> int:
+def persist_waiting_batches() -> int:
     """Persist every waiting batch and return their number; may run twice and concurrently."""
     total = 0
     while True:

@@ -1,4 +1,4 @@
-"""When batches leave that could not be persisted."""
+"""Retention rules of telemetry batches that could not be persisted."""
 
 from app.core.retention import Group, RetentionRule
 
@@ -12,4 +12,4 @@ RULES = (
     ),
 )
 
-KEPT: dict[str, str] = {}
+TABLES_WITHOUT_RULES: dict[str, str] = {}

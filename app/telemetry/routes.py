@@ -1,4 +1,4 @@
-"""Telemetry over HTTP."""
+"""HTTP endpoints of telemetry."""
 
 from app.core.http.blueprint import Blueprint
 from app.core.http.body import BATCH_BODY_BYTES

@@ -1,4 +1,4 @@
-"""The wire shapes of telemetry."""
+"""marshmallow schemas of telemetry."""
 
 from datetime import datetime
 

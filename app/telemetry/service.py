@@ -1,4 +1,4 @@
-"""Accepting batches."""
+"""Accept batches of telemetry."""
 
 from dataclasses import dataclass, replace
 
@@ -26,7 +26,7 @@ ADD_BATCH = PreparedStatement(
 
 @dataclass(frozen=True, slots=True)
 class Receipt:
-    """What became of a batch."""
+    """The number of accepted events of a batch."""
 
     accepted: int
     dropped: int

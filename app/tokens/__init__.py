@@ -1,1 +1,1 @@
-"""What callers present, and who may come in."""
+"""Bearer tokens of callers, and the guards that authenticate them."""

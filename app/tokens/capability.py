@@ -35,7 +35,7 @@ class BadCapability(Exception):
 
 
 class ExpiredCapability(BadCapability):
-    """The token was valid, and its time is over."""
+    """The token has a valid signature and has expired."""
 
 
 class Capability(NamedTuple):
@@ -50,8 +50,8 @@ class Capability(NamedTuple):
     revision: int | None
 
 
-class Presented(NamedTuple):
-    """A token of the right shape whose signature nobody has checked yet."""
+class UnverifiedToken(NamedTuple):
+    """A well-formed token whose signature is not verified yet."""
 
     key_id: str
     signed: str
@@ -72,20 +72,20 @@ class _Claims(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defa
 _decoder = msgspec.json.Decoder(_Claims)
 
 
-def read(token: str) -> Presented:
-    """Take a token apart without believing it, or raise `BadCapability`."""
+def read(token: str) -> UnverifiedToken:
+    """Parse a token without verifying it, or raise `BadCapability`."""
     match = _SHAPE.match(token) if len(token) <= MAX_TOKEN_LENGTH else None
     if match is None:
         raise BadCapability("shape")
-    return Presented(match[1], token[: -len(match[3]) - 1], match[2], match[3])
+    return UnverifiedToken(match[1], token[: -len(match[3]) - 1], match[2], match[3])
 
 
-def verify(presented: Presented, signing_secret: bytes, now: float) -> Capability:
+def verify(token: UnverifiedToken, signing_secret: bytes, now: float) -> Capability:
     """Check signature, claims and lifetime, or raise `BadCapability`. `now` is in seconds since 1970."""
-    expected = encode(hmac.digest(signing_secret, presented.signed.encode(), "sha256"))
-    if not hmac.compare_digest(expected, presented.signature):
+    expected = encode(hmac.digest(signing_secret, token.signed.encode(), "sha256"))
+    if not hmac.compare_digest(expected, token.signature):
         raise BadCapability("signature")
-    claims = _read_claims(_decode(presented.payload))
+    claims = _read_claims(_decode(token.payload))
     if claims.v != VERSION or (claims.r is not None and claims.s is None):
         raise BadCapability("claims")
     if not claims.iat < claims.exp <= claims.iat + LIFETIME_S:
@@ -94,7 +94,7 @@ def verify(presented: Presented, signing_secret: bytes, now: float) -> Capabilit
         raise BadCapability("time")
     if claims.exp <= now:
         raise ExpiredCapability("time")
-    return Capability(presented.key_id, uuid.UUID(claims.i), claims.iat, claims.exp, claims.s, claims.r)
+    return Capability(token.key_id, uuid.UUID(claims.i), claims.iat, claims.exp, claims.s, claims.r)
 
 
 def encode(raw: bytes) -> str:

@@ -41,7 +41,7 @@ class InvalidCapability(InvalidBearerToken):
 
 
 class CapabilityExpired(InvalidCapability):
-    """The signature is right and the time is over."""
+    """The capability has a valid signature and has expired."""
 
     code = "capability_expired"
     sentence = "This capability, afr2_…, has expired; feedback about this response can no longer be sent."
@@ -55,8 +55,8 @@ def current_environment() -> CallerEnvironment:
 
 def current_capability() -> Capability:
     """Return the caller's capability."""
-    presented: Capability = g.capability
-    return presented
+    caller_capability: Capability = g.capability
+    return caller_capability
 
 
 def current_token() -> str:
@@ -94,11 +94,11 @@ def _authenticate_company_key() -> None:
 def _authenticate_capability() -> None:
     try:
         token = bearer(InvalidCapability)
-        presented = capability.read(token)
-        key = key_cache().find(presented.key_id)
+        unverified_token = capability.read(token)
+        key = key_cache().find(unverified_token.key_id)
         if key is None or key.signing_secret is None or not key.is_valid(clock.now()):
             raise InvalidCapability
-        verified = capability.verify(presented, key.signing_secret, time.time())
+        verified = capability.verify(unverified_token, key.signing_secret, time.time())
     except ExpiredCapability:
         raise CapabilityExpired from None
     except BadCapability:

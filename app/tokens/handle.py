@@ -17,7 +17,7 @@ _SHAPE = re.compile(r"(aqr1_([0-9a-f]{32}))\.([A-Za-z0-9_-]{43})\Z")
 
 
 class BadHandle(Exception):
-    """The handle was not made here; the message is for our own tests, never for a caller."""
+    """The handle is not valid; the message is for our own tests, never for a caller."""
 
 
 def mint(request_id: uuid.UUID, key: bytes) -> str:

@@ -134,15 +134,15 @@ def test_expired_sessions_and_counters_are_deleted_in_batches_and_others_stay(
     for _ in range(5):
         sign_in(app.test_client(), company)
     wait(hours=6)
-    assert retention.expire_sign_ins().removed == 1  # the address's counter, which is forgotten after an hour
+    assert retention.expire_sign_ins().row_count == 1  # the address's counter, which is forgotten after an hour
     latest = app.test_client()
     sign_in(latest, company)
     wait(hours=6)
     first = retention.expire_sign_ins(budget_s=0)
-    assert (first.removed, first.is_complete) == (2, False)
+    assert (first.row_count, first.is_complete) == (2, False)
     assert retention.expire_sign_ins().is_complete
     assert (count(LoginSession), status(latest)) == (1, 200)
     wait(hours=24)
     retention.expire_sign_ins()
     assert (count(LoginSession), count(SignInThrottle)) == (0, 0)
-    assert retention.expire_sign_ins().removed == 0
+    assert retention.expire_sign_ins().row_count == 0

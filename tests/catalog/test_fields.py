@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from flask.testing import FlaskClient
 
-from app.catalog.entries import FILE, BadCatalog, built_in, read
+from app.catalog.entries import FILE, BadCatalog, catalog_file, read
 from app.catalog.rules import MAX_FIELDS
 from app.catalog.sensitive import find_sensitive
 from app.core.database import transaction
@@ -204,6 +204,6 @@ def test_a_catalog_file_with_a_mistake_stops_the_start(change: dict[str, Any], m
 
 
 def test_the_built_in_catalog_has_no_sensitive_field() -> None:
-    for entry in built_in().catalog.entries:
+    for entry in catalog_file().catalog.entries:
         texts = (entry.key, entry.label, *entry.allowed_values)
-        assert find_sensitive(texts, built_in().sensitive) is None, entry.key
+        assert find_sensitive(texts, catalog_file().sensitive) is None, entry.key

@@ -2,8 +2,8 @@
 
 import pytest
 
-from app.catalog.entries import built_in
-from app.catalog.sensitive import find_mistakes, find_sensitive, read_terms
+from app.catalog.entries import catalog_file
+from app.catalog.sensitive import find_errors, find_sensitive, read_terms
 from tests.conversations import Talk
 
 MUST_REFUSE = {
@@ -148,7 +148,7 @@ MUST_PASS = [
 
 
 def find(text: str) -> str | None:
-    return find_sensitive([text], built_in().sensitive)
+    return find_sensitive([text], catalog_file().sensitive)
 
 
 @pytest.mark.parametrize("text", [text for texts in MUST_REFUSE.values() for text in texts])
@@ -203,12 +203,12 @@ def table(**changes: object) -> dict[str, object]:
 
 
 def test_a_valid_table_has_no_mistake() -> None:
-    assert list(find_mistakes(table())) == []
+    assert list(find_errors(table())) == []
     assert find_sensitive(["wine age", "ID cards"], read_terms(table())) == "id card"
 
 
 @pytest.mark.parametrize(
-    ("change", "mistake"),
+    ("change", "error"),
     [
         ({"words": []}, "words"),
         ({"words": ["Age"]}, "words"),
@@ -222,5 +222,5 @@ def test_a_valid_table_has_no_mistake() -> None:
         ({"harmless_beside": {"income": ["wine"]}}, "harmless_beside"),
     ],
 )
-def test_a_mistake_in_the_table_is_named(change: dict[str, object], mistake: str) -> None:
-    assert [mistake in message for message in find_mistakes(table(**change))] == [True]
+def test_a_mistake_in_the_table_is_named(change: dict[str, object], error: str) -> None:
+    assert [error in message for message in find_errors(table(**change))] == [True]

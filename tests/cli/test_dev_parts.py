@@ -18,7 +18,7 @@ import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
-from app.cli.dev.__main__ import _port
+from app.cli.dev.__main__ import _choose_port
 from app.cli.dev.output import Output
 from app.cli.dev.reviews import ReviewFeed, line
 from app.cli.dev.servers import EmbeddedPostgres, socket_folder
@@ -36,7 +36,7 @@ def test_a_port_of_the_administrator_is_a_sentence(monkeypatch: pytest.MonkeyPat
 
     monkeypatch.setattr(socket.socket, "bind", forbidden)
     with pytest.raises(click.ClickException, match="port 80 is for the administrator alone; choose one from 1024 on"):
-        _port(80)
+        _choose_port(80)
 
 
 @pytest.mark.parametrize(
@@ -107,7 +107,7 @@ def test_routine_messages_are_only_in_the_log_unless_verbose() -> None:
         log, terminal = io.StringIO(), io.StringIO()
         output = Output(log, is_verbose=is_verbose, terminal=terminal)
         for text in lines:
-            output.pass_on("web", text)
+            output.write_process_line("web", text)
         assert log.getvalue().splitlines() == [f"web    | {text}" for text in lines]
         assert terminal.getvalue().splitlines() == [f"web    | {text}" for text in shown]
 

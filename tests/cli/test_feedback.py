@@ -29,7 +29,7 @@ def review(client: FlaskClient, company: Company, operation: str, outcome: str, 
     told = event(operation=operation)
     send_events(client, company, told)
     assert send_review(client, company.capability(told["interactionId"]), outcome, note).status_code == 200
-    persistence.persist_waiting()
+    persistence.persist_waiting_batches()
     interaction_id: str = told["interactionId"]
     return interaction_id
 
@@ -70,7 +70,7 @@ def test_a_list_can_be_narrowed(app: Flask, client: FlaskClient, company: Compan
 def test_a_review_without_telemetry_is_pending(app: Flask, client: FlaskClient, company: Company) -> None:
     send_review(client, company.capability())
     assert run(app, "review", "list", "--json")[0]["operation"] == "pending"
-    interactions.promote_waiting()
+    interactions.promote_queued_interactions()
     assert len(run(app, "review", "list", "--json", "--operation", "pending")) == 1
 
 

@@ -73,7 +73,7 @@ def test_workspaces_products_and_environments_are_listed(app: Flask, company: Co
 @pytest.mark.parametrize("group", ["user", "workspace", "product", "environment"])
 def test_every_list_is_bounded(app: Flask, company: Company, group: str, monkeypatch: pytest.MonkeyPatch) -> None:
     for place in ("accounts.service", "accounts.users", "products.service"):
-        monkeypatch.setattr(f"app.{place}.MAX_LISTED", 1)
+        monkeypatch.setattr(f"app.{place}.MAX_LIST_LENGTH", 1)
     with transaction():
         found_company()
     assert len(run(app, group, "list")) == 1

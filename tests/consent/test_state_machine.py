@@ -25,7 +25,7 @@ class Agents(RuleBasedStateMachine):
     def found(self) -> None:
         with transaction():
             self.company: Company = found_company(Mode.ASK_ONCE)
-        self.standing: dict[str, tuple[str, int]] = {}
+        self.subject_decisions: dict[str, tuple[str, int]] = {}
         """Subject to decision and revision."""
         self.uses: dict[str, str] = {}
         """Interaction to the decision that it made."""
@@ -35,7 +35,7 @@ class Agents(RuleBasedStateMachine):
     def respond(self, subject: str | None, is_stale: bool) -> tuple[str, str | None, int, str]:
         """A product response carries a handle that saw the newest decision, or none of them."""
         interaction_id = str(uuid.uuid4())
-        seen = 0 if is_stale or subject is None else self.standing.get(subject, ("", 0))[1]
+        seen = 0 if is_stale or subject is None else self.subject_decisions.get(subject, ("", 0))[1]
         claims = {"subject": subject, "revision": seen} if subject else {}
         handle = (interaction_id, subject, seen, self.company.capability(interaction_id, **claims))
         self.known.append(handle)
@@ -50,7 +50,7 @@ class Agents(RuleBasedStateMachine):
         if has_won:
             self.uses[interaction_id] = decision
             if subject:
-                self.standing[subject] = (decision, self.standing.get(subject, ("", 0))[1] + 1)
+                self.subject_decisions[subject] = (decision, self.subject_decisions.get(subject, ("", 0))[1] + 1)
         body = self._post("/api/v2/consent/decisions", token, {"decision": decision})
         assert body["changed"] is has_won
         assert body["state"] == self._state(handle)
@@ -78,12 +78,12 @@ class Agents(RuleBasedStateMachine):
     def _may_decide(self, subject: str | None, seen: int) -> bool:
         if subject is None:
             return True
-        revision = self.standing.get(subject, ("", 0))[1]
+        revision = self.subject_decisions.get(subject, ("", 0))[1]
         return revision == seen if seen else revision == 0
 
     def _state(self, handle: tuple[str, str | None, int, str]) -> str:
         interaction_id, subject, *_ = handle
-        decision = self.standing.get(subject, (None, 0))[0] if subject else self.uses.get(interaction_id)
+        decision = self.subject_decisions.get(subject, (None, 0))[0] if subject else self.uses.get(interaction_id)
         return {None: "consent_required", "approved": "feedback_ready", "declined": "declined"}[decision]
 
     def _post(self, path: str, token: str, body: Any) -> Any:

@@ -7,7 +7,7 @@ import marshmallow
 import pytest
 from flask.testing import FlaskClient
 
-from app.catalog.entries import built_in
+from app.catalog.entries import catalog_file
 from app.consent import contract
 from app.consent.schemas import DecidedSchema, FeedbackContractSchema, SubmitReportSchema
 from app.core.wire.encoder import body_encoder
@@ -46,7 +46,7 @@ def test_the_discovery_document_is_written_whole() -> None:
 
 
 def test_catalog_entries_are_written_whole() -> None:
-    for entry in built_in().catalog.entries:
+    for entry in catalog_file().catalog.entries:
         assert_unchanged(CatalogEntrySchema(), entry.as_wire())
         authored = replace(entry, question_type="goal")
         assert_unchanged(CatalogEntrySchema(), authored.as_wire())

@@ -49,7 +49,7 @@ def test_an_answer_is_receipted_and_confirms_its_interaction(talk: Talk, clock: 
         "remembered": True,
         "expiresAt": (clock.now + timedelta(days=90)).isoformat().replace("+00:00", "Z"),
     }
-    interactions.promote_waiting()
+    interactions.promote_queued_interactions()
     with transaction():
         row = interactions.find_interaction(talk.company.environment_id, uuid.UUID(request["interactionId"]))
     assert row

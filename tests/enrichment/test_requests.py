@@ -91,7 +91,7 @@ def test_telemetry_and_a_request_complete_each_other(talk: Talk) -> None:
     send_events(talk.client, talk.company, event(INTERACTION, operation="/other", statusCode=204))
     from_telemetry = str(uuid.uuid4())
     send_events(talk.client, talk.company, event(from_telemetry, operation="/orders"))
-    persistence.persist_waiting()
+    persistence.persist_waiting_batches()
     talk.ask(interactionId=from_telemetry, operation="/hotels", statusCode=201, surface="mcp")
     first, second = interaction(talk.company, INTERACTION), interaction(talk.company, from_telemetry)
     assert first

@@ -67,7 +67,7 @@ class EvidenceLife(RuleBasedStateMachine):
     def roll_up(self, batch: int) -> None:
         with pytest.MonkeyPatch.context() as patched:
             patched.setattr("app.evidence.counts.BATCH_SIZE", batch)
-            counts.roll_up_waiting()
+            counts.roll_up_changes()
 
     @rule(batch=st.sampled_from([1, 1000]))
     def expire(self, batch: int) -> None:
@@ -165,7 +165,7 @@ def test_the_summary_is_exact_at_every_moment(app: Flask, company: Company, monk
 
     with ThreadPoolExecutor(12) as pool:
         sending = [pool.submit(send, number) for number in range(6)]
-        jobs = [counts.roll_up_waiting, counts.roll_up_waiting, retention.expire_evidence, keep_differently, read, read]
+        jobs = [counts.roll_up_changes, counts.roll_up_changes, retention.expire_evidence, keep_differently, read, read]
         working = [pool.submit(again, job) for job in jobs]
         deadline = time.monotonic() + LONGEST_S
         for _ in sending:
@@ -176,7 +176,7 @@ def test_the_summary_is_exact_at_every_moment(app: Flask, company: Company, monk
         assert all(one.result() > 0 for one in working)
     shown, expected = both(company)
     assert shown == expected
-    counts.roll_up_waiting()
+    counts.roll_up_changes()
     with transaction():
         assert session().scalars(select(EvidenceChange)).all() == []
         assert all(row.events > 0 for row in session().scalars(select(EvidenceDay)))

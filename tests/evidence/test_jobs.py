@@ -42,11 +42,11 @@ def test_simultaneous_roll_ups_move_each_change_once(
 
     def work(_: int) -> int:
         with app.app_context():
-            return counts.roll_up_waiting()
+            return counts.roll_up_changes()
 
     with ThreadPoolExecutor(8) as pool:
         moved = sum(pool.map(work, range(8)))
-    assert moved + counts.roll_up_waiting() == 40
+    assert moved + counts.roll_up_changes() == 40
     shown, expected = both(company)
     assert shown == expected
     assert shown["totals"]["events"] == 40
@@ -56,8 +56,8 @@ def test_a_roll_up_leaves_to_another_what_that_one_is_at(client: FlaskClient, co
     send_evidence(client, company, observation())
     with transaction():
         session().execute(text("SELECT pg_advisory_xact_lock(hashtext('evidence.roll_up'))"))
-        assert counts.roll_up_waiting() == 0
-    assert counts.roll_up_waiting() == 1
+        assert counts.roll_up_changes() == 0
+    assert counts.roll_up_changes() == 1
 
 
 def test_each_environment_keeps_its_evidence_for_as_long_as_it_says(
@@ -70,7 +70,7 @@ def test_each_environment_keeps_its_evidence_for_as_long_as_it_says(
     fill(client, company)
     fill(client, other)
     at(monkeypatch, NOW + timedelta(days=10, seconds=1))
-    assert retention.expire_evidence().removed == 5
+    assert retention.expire_evidence().row_count == 5
     with transaction():
         assert session().scalars(select(EvidenceEvent.environment_id).distinct()).all() == [company.environment_id]
 
@@ -84,7 +84,7 @@ def test_the_retention_of_feedback_and_of_evidence_do_not_meet(
     fill(client, company)
     at(monkeypatch, NOW + timedelta(days=20))
     retention.expire_feedback()
-    assert retention.expire_evidence().removed == 0
+    assert retention.expire_evidence().row_count == 0
     assert count(EvidenceEvent) == 5
 
 
@@ -96,7 +96,7 @@ def test_each_event_leaves_at_its_own_age(
     send_evidence(client, company, *(observation(observedAt=moment.isoformat()) for moment in (earlier, NOW)))
     for moment, removed in ((earlier, 0), (NOW, 1), (NOW + timedelta(microseconds=1), 1)):
         at(monkeypatch, moment + timedelta(days=90))
-        assert retention.expire_evidence().removed == removed
+        assert retention.expire_evidence().row_count == removed
         shown, expected = both(company)
         assert shown == expected
 
@@ -107,13 +107,13 @@ def test_a_purge_goes_in_batches_and_stops_when_its_time_is_over(
     monkeypatch.setattr("app.retention.service.BATCH_SIZE", 2)
     at(monkeypatch, NOW)
     fill(client, company)
-    counts.roll_up_waiting()
+    counts.roll_up_changes()
     at(monkeypatch, NOW + timedelta(days=91))
     first = retention.expire_evidence(budget_s=0)
-    assert (first.removed, first.is_complete) == (2, False)
+    assert (first.row_count, first.is_complete) == (2, False)
     assert count(EvidenceEvent) == 3
     assert retention.expire_evidence().is_complete
-    counts.roll_up_waiting()
+    counts.roll_up_changes()
     assert [count(table) for table in (EvidenceEvent, EvidenceChange, EvidenceDay)] == [0, 0, 0]
 
 
@@ -124,7 +124,7 @@ def test_log_lines_hold_counts_only(
     at(monkeypatch, NOW)
     send_evidence(client, company, observation("event_telling", observedAt=NOW.isoformat(), referrerHost="claude.ai"))
     send_evidence(client, company, observation("event_telling", agentToken="TellingBot"))
-    counts.roll_up_waiting()
+    counts.roll_up_changes()
     at(monkeypatch, NOW + timedelta(days=91))
     retention.expire_evidence()
     lines = [str(vars(record)) for record in caplog.records if not record.name.startswith("sqlalchemy")]

@@ -77,7 +77,7 @@ def test_everything_is_counted_by_its_own_name(client: FlaskClient, company: Com
         ],
     }
     assert shown(company, 3) == expected
-    counts.roll_up_waiting()
+    counts.roll_up_changes()
     assert shown(company, 3) == expected
 
 
@@ -99,7 +99,7 @@ def test_the_window_is_whole_days_ending_today(client: FlaskClient, company: Com
 
 def test_retention_caps_the_window_at_once(client: FlaskClient, company: Company) -> None:
     fill(client, company)
-    counts.roll_up_waiting()
+    counts.roll_up_changes()
     with transaction():
         products.set_environment(company.environment_id, evidence_retention_days=2)
     found = shown(company, 365)
@@ -110,18 +110,18 @@ def test_retention_caps_the_window_at_once(client: FlaskClient, company: Company
 
 def test_a_late_event_is_counted_on_its_day(client: FlaskClient, company: Company) -> None:
     fill(client, company)
-    counts.roll_up_waiting()
+    counts.roll_up_changes()
     send_evidence(client, company, seen(2))
     assert shown(company, 3)["daily"][0]["fetches"] == 2
-    assert counts.roll_up_waiting() == 1
+    assert counts.roll_up_changes() == 1
     assert shown(company, 3)["daily"][0]["fetches"] == 2
 
 
 def test_rolling_up_twice_changes_nothing(client: FlaskClient, company: Company) -> None:
     fill(client, company)
     before = shown(company)
-    assert counts.roll_up_waiting() == 6
-    assert counts.roll_up_waiting() == 0
+    assert counts.roll_up_changes() == 6
+    assert counts.roll_up_changes() == 0
     assert shown(company) == before
     with transaction():
         assert session().scalars(select(EvidenceChange)).all() == []
@@ -131,7 +131,7 @@ def test_a_roll_up_goes_in_batches(client: FlaskClient, company: Company, monkey
     fill(client, company)
     before = shown(company)
     monkeypatch.setattr("app.evidence.counts.BATCH_SIZE", 2)
-    assert counts.roll_up_waiting() == 6
+    assert counts.roll_up_changes() == 6
     assert shown(company) == before
 
 
@@ -139,17 +139,17 @@ def test_what_expires_leaves_the_counts_and_no_empty_ones_behind(
     client: FlaskClient, company: Company, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fill(client, company)
-    counts.roll_up_waiting()
+    counts.roll_up_changes()
     at(monkeypatch, NOW + timedelta(days=88, seconds=1))
-    assert retention.expire_evidence().removed == 2
+    assert retention.expire_evidence().row_count == 2
     assert both(company, 365)[0] == both(company, 365)[1]
-    counts.roll_up_waiting()
+    counts.roll_up_changes()
     assert both(company, 365)[0]["totals"]["events"] == 4
     with transaction():
         assert min(session().scalars(select(EvidenceDay.day_on))).isoformat() == "2026-05-31"
     at(monkeypatch, NOW + timedelta(days=91))
     retention.expire_evidence()
-    counts.roll_up_waiting()
+    counts.roll_up_changes()
     with transaction():
         assert session().scalars(select(EvidenceDay)).all() == []
 
@@ -182,5 +182,5 @@ def test_summaries_of_different_environments_do_not_meet(client: FlaskClient, co
         other = found_company()
     fill(client, company)
     assert shown(other)["totals"]["events"] == 0
-    counts.roll_up_waiting()
+    counts.roll_up_changes()
     assert shown(other)["totals"]["events"] == 0

@@ -24,25 +24,25 @@ def count(table: type[Interaction] | type[Promotion], **wanted: str) -> int:
 def test_promotion_is_one_way(client: FlaskClient, company: Company) -> None:
     interaction_id = str(uuid.uuid4())
     send_review(client, company.capability(interaction_id))
-    interactions.promote_waiting()
+    interactions.promote_queued_interactions()
     send_events(client, company, event(interaction_id, classification="unclassified"))
-    persistence.persist_waiting()
+    persistence.persist_waiting_batches()
     assert count(Interaction, classification="confirmed", confirmed_by="review") == 1
 
 
 def test_promoting_again_changes_nothing(client: FlaskClient, company: Company) -> None:
     send_review(client, company.capability())
-    assert interactions.promote_waiting() == 1
-    assert interactions.promote_waiting() == 0
+    assert interactions.promote_queued_interactions() == 1
+    assert interactions.promote_queued_interactions() == 0
     assert count(Interaction) == 1
 
 
 def test_an_mcp_interaction_stays_confirmed_by_its_surface(client: FlaskClient, company: Company) -> None:
     interaction_id = str(uuid.uuid4())
     send_events(client, company, event(interaction_id, surface="mcp"))
-    persistence.persist_waiting()
+    persistence.persist_waiting_batches()
     send_review(client, company.capability(interaction_id))
-    interactions.promote_waiting()
+    interactions.promote_queued_interactions()
     assert count(Interaction, confirmed_by="mcp") == 1
 
 
@@ -52,9 +52,9 @@ def test_only_the_reviewed_interaction_is_promoted(client: FlaskClient, company:
     interaction_id = str(uuid.uuid4())
     send_events(client, company, event(interaction_id), event())
     send_events(client, other, event(interaction_id))
-    persistence.persist_waiting()
+    persistence.persist_waiting_batches()
     send_review(client, company.capability(interaction_id))
-    interactions.promote_waiting()
+    interactions.promote_queued_interactions()
     assert count(Interaction, classification="confirmed") == 1
     assert count(Interaction, classification="unclassified") == 2
 
@@ -65,7 +65,7 @@ def test_more_outbox_rows_than_a_batch_are_all_promoted(
     monkeypatch.setattr(interactions, "BATCH_SIZE", 3)
     for _ in range(8):
         send_review(client, company.capability())
-    assert interactions.promote_waiting() == 8
+    assert interactions.promote_queued_interactions() == 8
     assert (count(Promotion), count(Interaction, classification="confirmed")) == (0, 8)
 
 
@@ -79,12 +79,12 @@ def test_jobs_beside_each_other_lose_and_double_nothing(app: Flask, company: Com
             for interaction_id in ids[number::3]:
                 send_events(app.test_client(), company, event(interaction_id, statusCode=200))
                 send_review(app.test_client(), company.capability(interaction_id))
-                persistence.persist_waiting()
-                interactions.promote_waiting()
+                persistence.persist_waiting_batches()
+                interactions.promote_queued_interactions()
 
     with ThreadPoolExecutor(6) as pool:
         list(pool.map(work, range(6)))
-    persistence.persist_waiting()
-    interactions.promote_waiting()
+    persistence.persist_waiting_batches()
+    interactions.promote_queued_interactions()
     assert count(Interaction, classification="confirmed", surface="http_json") == 60
     assert (count(Interaction), count(Promotion)) == (60, 0)

@@ -179,9 +179,9 @@ def test_an_environment_that_does_not_take_reviews_says_so(
 def test_a_review_confirms_its_interaction(client: FlaskClient, company: Company) -> None:
     interaction_id = uuid.uuid4()
     send_events(client, company, event(str(interaction_id), statusCode=200))
-    persistence.persist_waiting()
+    persistence.persist_waiting_batches()
     send_review(client, company.capability(str(interaction_id)))
-    assert interactions.promote_waiting() == 1
+    assert interactions.promote_queued_interactions() == 1
     with transaction():
         row = find_interaction(company.environment_id, interaction_id)
     assert row
@@ -193,13 +193,13 @@ def test_a_review_before_its_telemetry_makes_a_placeholder_that_telemetry_comple
 ) -> None:
     interaction_id = uuid.uuid4()
     send_review(client, company.capability(str(interaction_id)))
-    interactions.promote_waiting()
+    interactions.promote_queued_interactions()
     with transaction():
         row = find_interaction(company.environment_id, interaction_id)
     assert row
     assert (row["surface"], row["operation"], row["classification"]) == ("unknown", "pending", "confirmed")
     send_events(client, company, event(str(interaction_id), operation="/late", statusCode=201))
-    persistence.persist_waiting()
+    persistence.persist_waiting_batches()
     with transaction():
         row = find_interaction(company.environment_id, interaction_id)
     assert row

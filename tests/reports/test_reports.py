@@ -147,7 +147,7 @@ def test_a_report_confirms_its_interaction_and_lives_beside_a_review(client: Fla
     token = company.capability(str(interaction_id))
     report(client, token, FULL)
     assert send_review(client, token).status_code == 200
-    interactions.promote_waiting()
+    interactions.promote_queued_interactions()
     with transaction():
         row = find_interaction(company.environment_id, interaction_id)
     assert row

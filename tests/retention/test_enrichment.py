@@ -94,10 +94,10 @@ def test_what_one_batch_leaves_is_all_gone_in_the_end(
         talk.answer(request, item())
     clock.advance(hours=3)
     first = service.expire_enrichment(budget_s=0)
-    assert (first.removed, first.is_complete) == (2, False)
+    assert (first.row_count, first.is_complete) == (2, False)
     rest = service.expire_enrichment()
-    assert (rest.removed, rest.is_complete) == (8, True)
-    assert service.expire_enrichment().removed == 0
+    assert (rest.row_count, rest.is_complete) == (8, True)
+    assert service.expire_enrichment().row_count == 0
 
 
 def test_a_run_beside_another_leaves_its_rows_to_it(talk: Talk, clock: Clock) -> None:
@@ -111,7 +111,7 @@ def test_a_run_beside_another_leaves_its_rows_to_it(talk: Talk, clock: Clock) ->
 
         def run() -> None:
             with app.app_context():
-                removed_rows.append(service.expire_enrichment().removed)
+                removed_rows.append(service.expire_enrichment().row_count)
 
         other = threading.Thread(target=run)
         other.start()

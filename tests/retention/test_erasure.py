@@ -38,11 +38,11 @@ def fill(client: FlaskClient, company: Company) -> None:
     client.post("/api/v2/consent/decisions", json={"decision": "approved"}, headers=bearer(token))
     assert send_review(client, token).status_code == 200
     client.post("/api/v2/reports", json={"summary": "It worked well."}, headers=bearer(token))
-    persistence.persist_waiting()
-    interactions.promote_waiting()
-    summaries.roll_up_waiting()
+    persistence.persist_waiting_batches()
+    interactions.promote_queued_interactions()
+    summaries.roll_up_marked_days()
     send_evidence(client, company, observation())
-    counts.roll_up_waiting()
+    counts.roll_up_changes()
     send_evidence(client, company, observation())
     send_events(client, company, event())
     assert send_review(client, company.capability(subject=SUBJECT, revision=1)).status_code == 200
@@ -122,8 +122,8 @@ def tables_of(package: str) -> set[str]:
 def test_every_table_of_a_package_leaves_by_its_rules_or_stays_for_a_reason(package: str) -> None:
     declaration = DECLARATIONS[package]
     leaving = {rule.table for rule in declaration.RULES}
-    assert leaving | set(declaration.KEPT) == tables_of(package)
-    assert not leaving & set(declaration.KEPT)
+    assert leaving | set(declaration.TABLES_WITHOUT_RULES) == tables_of(package)
+    assert not leaving & set(declaration.TABLES_WITHOUT_RULES)
 
 
 def test_every_package_with_tables_declares_what_leaves() -> None:

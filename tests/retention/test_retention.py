@@ -35,8 +35,8 @@ def fill(client: FlaskClient, company: Company, number: int = 3) -> None:
     told = [event(sessionRef="visit") for _ in range(number)]
     send_events(client, company, *told)
     send_review(client, company.capability(told[0]["interactionId"]))
-    persistence.persist_waiting()
-    interactions.promote_waiting()
+    persistence.persist_waiting_batches()
+    interactions.promote_queued_interactions()
 
 
 def test_each_environment_keeps_for_as_long_as_it_says(
@@ -50,7 +50,7 @@ def test_each_environment_keeps_for_as_long_as_it_says(
     fill(client, company)
     fill(client, other)
     at(monkeypatch, NOW)
-    assert retention.expire_feedback().removed == 3 + 1 + 1
+    assert retention.expire_feedback().row_count == 3 + 1 + 1
     with transaction():
         kept = session().scalars(select(Interaction.environment_id).distinct()).all()
     assert kept == [company.environment_id]
@@ -59,11 +59,11 @@ def test_each_environment_keeps_for_as_long_as_it_says(
 def test_the_border_is_exact(client: FlaskClient, company: Company, monkeypatch: pytest.MonkeyPatch) -> None:
     at(monkeypatch, NOW - timedelta(days=90))
     send_events(client, company, event())
-    persistence.persist_waiting()
+    persistence.persist_waiting_batches()
     at(monkeypatch, NOW)
-    assert retention.expire_feedback().removed == 0
+    assert retention.expire_feedback().row_count == 0
     at(monkeypatch, NOW + timedelta(microseconds=1))
-    assert retention.expire_feedback().removed == 1
+    assert retention.expire_feedback().row_count == 1
 
 
 def test_everything_of_the_feedback_leaves_and_the_day_counts_with_it(
@@ -71,11 +71,11 @@ def test_everything_of_the_feedback_leaves_and_the_day_counts_with_it(
 ) -> None:
     at(monkeypatch, NOW)
     fill(client, company)
-    summaries.roll_up_waiting()
+    summaries.roll_up_marked_days()
     assert count(InteractionDay) == 1
     at(monkeypatch, NOW + timedelta(days=91))
     assert retention.expire_feedback().is_complete
-    summaries.roll_up_waiting()
+    summaries.roll_up_marked_days()
     assert [count(table) for table in (Interaction, Review, VisitSession, InteractionDay)] == [0, 0, 0, 0]
 
 
@@ -87,7 +87,7 @@ def test_a_purge_goes_in_batches_and_stops_when_its_time_is_over(
     fill(client, company, 5)
     at(monkeypatch, NOW + timedelta(days=91))
     first = retention.expire_feedback(budget_s=0)
-    assert (first.removed, first.is_complete) == (2, False)
+    assert (first.row_count, first.is_complete) == (2, False)
     assert count(Interaction) == 3
     assert retention.expire_feedback().is_complete
     assert count(Interaction) == 0
@@ -99,8 +99,8 @@ def test_running_it_twice_removes_nothing_more(
     at(monkeypatch, NOW)
     fill(client, company)
     at(monkeypatch, NOW + timedelta(days=91))
-    assert retention.expire_feedback().removed > 0
-    assert retention.expire_feedback().removed == 0
+    assert retention.expire_feedback().row_count > 0
+    assert retention.expire_feedback().row_count == 0
 
 
 def test_what_a_customer_decided_outlives_the_feedback(client: FlaskClient, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -18,9 +18,9 @@ Counts = dict[tuple[date, str, str], tuple[int, ...]]
 
 
 def settle() -> None:
-    persistence.persist_waiting()
-    interactions.promote_waiting()
-    summaries.roll_up_waiting()
+    persistence.persist_waiting_batches()
+    interactions.promote_queued_interactions()
+    summaries.roll_up_marked_days()
 
 
 def counted() -> Counts:
@@ -57,7 +57,7 @@ def test_counting_again_changes_nothing(client: FlaskClient, company: Company) -
     settle()
     before = counted()
     settle()
-    assert summaries.roll_up_waiting() == 0
+    assert summaries.roll_up_marked_days() == 0
     assert counted() == before
 
 

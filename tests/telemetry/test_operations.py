@@ -29,7 +29,7 @@ def test_an_operation_is_stored_without_the_id_of_one_thing(
 ) -> None:
     raw, plain = event(operation=operation), event(operation="/carts")
     assert send_events(client, company, raw, plain).status_code == 202
-    persistence.persist_waiting()
+    persistence.persist_waiting_batches()
     assert stored_operation(company, raw["interactionId"]).lower() == "/orders/:id"
     assert stored_operation(company, plain["interactionId"]) == "/carts"
 
@@ -47,7 +47,7 @@ def test_an_address_or_query_in_an_operation_is_refused_in_every_spelling(
 def test_other_percent_signs_are_kept(client: FlaskClient, company: Company, operation: str) -> None:
     told = event(operation=operation)
     assert send_events(client, company, told).status_code == 202
-    persistence.persist_waiting()
+    persistence.persist_waiting_batches()
     assert stored_operation(company, told["interactionId"]) == operation
 
 

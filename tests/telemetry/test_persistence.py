@@ -48,7 +48,7 @@ def test_a_batch_that_cannot_be_persisted_does_not_hold_up_the_others(client: Fl
     send_events(client, company, event())
     add_broken_batch(company)
     send_events(client, company, event())
-    persistence.persist_waiting()
+    persistence.persist_waiting_batches()
     assert (count_interactions(), parked()) == (2, [True])
 
 
@@ -59,10 +59,10 @@ def test_no_innocent_batch_is_parked_while_another_worker_holds_the_broken_one(
     send_events(client, company, event())
     with database().sessions.connect() as other:
         other.execute(text("SELECT 1 FROM telemetry_inbox ORDER BY id LIMIT 1 FOR UPDATE"))
-        persistence.persist_waiting()
+        persistence.persist_waiting_batches()
         other.rollback()
     assert (count_interactions(), parked()) == (1, [False])
-    persistence.persist_waiting()
+    persistence.persist_waiting_batches()
     assert parked() == [True]
 
 
@@ -70,7 +70,7 @@ def test_no_innocent_batch_is_parked_while_another_worker_holds_the_broken_one(
 def test_every_offset_can_be_stored(client: FlaskClient, company: Company, offset: str) -> None:
     told = event(occurredAt=f"2026-01-31T12:00:00{offset}")
     assert send_events(client, company, told).status_code == 202
-    persistence.persist_waiting()
+    persistence.persist_waiting_batches()
     hours, minutes = int(offset[:3]), int(offset[0] + offset[4:])
     moment = stored(company, told["interactionId"])["occurred_at"]
     assert (moment.hour * 60 + moment.minute) == (12 * 60 - hours * 60 - minutes) % (24 * 60)
@@ -79,7 +79,7 @@ def test_every_offset_can_be_stored(client: FlaskClient, company: Company, offse
 @pytest.mark.parametrize("moment", ["0001-01-01T00:00:00+23:00", "9999-12-31T23:59:59-23:00"])
 def test_the_ends_of_time_can_be_stored_in_every_offset(client: FlaskClient, company: Company, moment: str) -> None:
     send_events(client, company, event(occurredAt=moment))
-    persistence.persist_waiting()
+    persistence.persist_waiting_batches()
     assert (count_interactions(), parked()) == (1, [])
 
 
@@ -87,7 +87,7 @@ def test_the_first_event_of_an_interaction_stays_over_many_batches(client: Flask
     ids = [str(uuid.uuid4()) for _ in range(60)]
     for number in range(40):
         send_events(client, company, *(event(one, operation=f"/page-{number}") for one in ids))
-    persistence.persist_waiting()
+    persistence.persist_waiting_batches()
     with transaction():
         assert set(session().scalars(select(Interaction.operation))) == {"/page-0"}
 
@@ -96,7 +96,7 @@ def test_an_event_that_claims_another_surface_confirms_nothing(client: FlaskClie
     interaction_id = str(uuid.uuid4())
     send_events(client, company, event(interaction_id), event(interaction_id, surface="mcp"))
     send_events(client, company, event(interaction_id, surface="mcp", statusCode=200))
-    persistence.persist_waiting()
+    persistence.persist_waiting_batches()
     row = stored(company, interaction_id)
     assert (row["surface"], row["classification"], row["confirmed_by"]) == ("http_json", "unclassified", None)
     assert row["status_code"] == 200
@@ -105,7 +105,7 @@ def test_an_event_that_claims_another_surface_confirms_nothing(client: FlaskClie
 def test_one_repeated_id_rewrites_no_other_row(client: FlaskClient, company: Company) -> None:
     repeated = event()
     send_events(client, company, *(event() for _ in range(50)), repeated, {**repeated, "statusCode": 200})
-    persistence.persist_waiting()
+    persistence.persist_waiting_batches()
     with transaction():
         # Every statement of a transaction leaves its own number on the rows that it wrote.
         by_statement = "SELECT count(*) FROM interactions GROUP BY cmin::text ORDER BY 1"
@@ -124,7 +124,7 @@ def test_workers_that_meet_in_the_same_rows_do_not_stop_each_other(app: Flask, c
                     mine = ids[number % 3 :: 2] if turn % 2 else ids[::-1]
                     told = [event(one, sessionRef=f"visit-{turn}") for one in mine[:60]]
                     send_events(app.test_client(), company, *told)
-                    persistence.persist_waiting()
+                    persistence.persist_waiting_batches()
             except BaseException as error:  # the test reports it
                 failures.append(error)
 

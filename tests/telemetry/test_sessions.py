@@ -25,10 +25,10 @@ def test_a_customer_who_is_named_later_takes_the_session_along(
     interaction_id = str(uuid.uuid4())
     send_events(client, company, event(interaction_id, sessionRef="visit"))
     if not in_one_batch:
-        persistence.persist_waiting()
+        persistence.persist_waiting_batches()
         assert sessions() == [("", "visit", "")]
     send_events(client, company, event(interaction_id, customerRef="account_42"))
-    persistence.persist_waiting()
+    persistence.persist_waiting_batches()
     assert sessions() == [("", "visit", "account_42")]
 
 
@@ -36,14 +36,14 @@ def test_a_source_that_is_named_later_takes_the_session_along(client: FlaskClien
     interaction_id = str(uuid.uuid4())
     send_events(client, company, event(interaction_id, sessionRef="visit"))
     send_events(client, company, event(interaction_id, sessionSource="customer"))
-    persistence.persist_waiting()
+    persistence.persist_waiting_batches()
     assert sessions() == [("customer", "visit", "")]
 
 
 def test_a_session_stays_while_another_interaction_belongs_to_it(client: FlaskClient, company: Company) -> None:
     interaction_id = str(uuid.uuid4())
     send_events(client, company, event(interaction_id, sessionRef="visit"), event(sessionRef="visit"))
-    persistence.persist_waiting()
+    persistence.persist_waiting_batches()
     send_events(client, company, event(interaction_id, customerRef="account_42"))
-    persistence.persist_waiting()
+    persistence.persist_waiting_batches()
     assert sessions() == [("", "visit", ""), ("", "visit", "account_42")]

@@ -41,7 +41,7 @@ def test_a_batch_is_accepted_and_then_persisted(client: FlaskClient, company: Co
     )
     answer = send_events(client, company, full)
     assert (answer.status_code, answer.json) == (202, {"accepted": 1, "dropped": 0})
-    assert persistence.persist_waiting() == 1
+    assert persistence.persist_waiting_batches() == 1
     row = stored(company, full["interactionId"])
     assert (row["surface"], row["operation"], row["classification"]) == ("http_json", "/orders/:id", "unclassified")
     assert (row["status_code"], row["duration_ms"], row["customer_ref"]) == (200, 12.75, "account_42")
@@ -58,7 +58,7 @@ def test_the_contact_address_of_the_calling_software_is_stored_as_given(
 ) -> None:
     full = event(runtimeHint=hint)
     assert send_events(client, company, full).status_code == 202
-    persistence.persist_waiting()
+    persistence.persist_waiting_batches()
     assert stored(company, full["interactionId"])["runtime_hint"] == hint
 
 
@@ -143,7 +143,7 @@ def test_an_unknown_field_of_the_batch_is_refused(client: FlaskClient, company: 
 def test_mcp_is_confirmed_at_once(client: FlaskClient, company: Company) -> None:
     told = event(surface="mcp", classification="confirmed", confirmationMethod="mcp", operation="find_orders")
     send_events(client, company, told)
-    persistence.persist_waiting()
+    persistence.persist_waiting_batches()
     row = stored(company, told["interactionId"])
     assert (row["classification"], row["confirmed_by"]) == ("confirmed", "mcp")
 
@@ -151,7 +151,7 @@ def test_mcp_is_confirmed_at_once(client: FlaskClient, company: Company) -> None
 def test_telemetry_alone_never_confirms_an_http_interaction(client: FlaskClient, company: Company) -> None:
     told = event(classification="confirmed", confirmationMethod="mcp")
     send_events(client, company, told)
-    persistence.persist_waiting()
+    persistence.persist_waiting_batches()
     row = stored(company, told["interactionId"])
     assert (row["classification"], row["confirmed_by"]) == ("unclassified", None)
 
@@ -167,9 +167,9 @@ def test_the_same_interaction_again_fills_what_is_empty_and_changes_nothing_else
         send_events(client, company, first, second)
     else:
         send_events(client, company, first)
-        persistence.persist_waiting()
+        persistence.persist_waiting_batches()
         send_events(client, company, second)
-    persistence.persist_waiting()
+    persistence.persist_waiting_batches()
     row = stored(company, interaction_id)
     assert (row["operation"], row["status_code"], row["duration_ms"]) == ("/first", 200, 3.5)
     assert row["session_ref"] == "s1"
@@ -181,7 +181,7 @@ def test_a_batch_that_is_persisted_twice_is_stored_once(client: FlaskClient, com
     told = [event() for _ in range(10)]
     send_events(client, company, *told)
     send_events(client, company, *told)
-    persistence.persist_waiting()
+    persistence.persist_waiting_batches()
     assert count(Interaction) == 10
 
 
@@ -189,7 +189,7 @@ def test_a_batch_that_is_persisted_twice_is_stored_once(client: FlaskClient, com
 def test_any_instant_is_accepted_and_can_be_read_back(client: FlaskClient, company: Company, year: str) -> None:
     told = event(occurredAt=year)
     assert send_events(client, company, told).status_code == 202
-    persistence.persist_waiting()
+    persistence.persist_waiting_batches()
     assert stored(company, told["interactionId"])["occurred_at"] is not None
 
 
@@ -199,6 +199,6 @@ def test_batches_of_different_companies_do_not_meet(app: Flask, client: FlaskCli
     interaction_id = str(uuid.uuid4())
     send_events(client, company, event(interaction_id, operation="/mine"))
     send_events(client, other, event(interaction_id, operation="/theirs"))
-    persistence.persist_waiting()
+    persistence.persist_waiting_batches()
     assert stored(company, interaction_id)["operation"] == "/mine"
     assert stored(other, interaction_id)["operation"] == "/theirs"

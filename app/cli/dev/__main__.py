@@ -1,4 +1,4 @@
-"""`bin/dev`: start everything, say how to use it, and end everything on Ctrl-C."""
+"""`bin/dev`: start the service, print how to use it, and stop it on Ctrl-C."""
 
 import contextlib
 import errno
@@ -56,7 +56,7 @@ def up(port: int | None, data_dir: Path | None, *, verbose: bool) -> None:
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, _interrupt)
         try:
-            _up(stack, port, data_dir, verbose=verbose)
+            _run(stack, port, data_dir, verbose=verbose)
         except KeyboardInterrupt:
             click.echo("\nending everything …")
             # A second Ctrl-C must not leave anything behind.
@@ -69,12 +69,12 @@ def up(port: int | None, data_dir: Path | None, *, verbose: bool) -> None:
             raise click.ClickException(f"cannot use {place}: {error.strerror}; is --data-dir right?") from None
 
 
-def _up(stack: contextlib.ExitStack, port: int | None, data_dir: Path, *, verbose: bool) -> None:
-    _prepare(data_dir)
-    stack.enter_context(_alone(data_dir))
-    port = _port(port)
-    urls, servers = _servers(stack, data_dir)
-    environment = {**urls, **_service(data_dir, port)}
+def _run(stack: contextlib.ExitStack, port: int | None, data_dir: Path, *, verbose: bool) -> None:
+    _prepare_data_dir(data_dir)
+    stack.enter_context(_lock_data_dir(data_dir))
+    port = _choose_port(port)
+    urls, servers = _start_servers(stack, data_dir)
+    environment = {**urls, **_service_environment(data_dir, port)}
     settings = Settings.from_env(environment)
     app = create_app(settings)
     click.echo("preparing the database …")
@@ -90,14 +90,14 @@ def _up(stack: contextlib.ExitStack, port: int | None, data_dir: Path, *, verbos
     _wait_until_ready(settings.feedback_url, data_dir)
     click.echo(banner(credentials, data_dir))
     feed = ReviewFeed(urls["DATABASE_URL"], credentials["environmentId"])
-    is_over = threading.Event()
-    stack.callback(is_over.set)
-    threading.Thread(target=feed.follow, args=(output.say, is_over), daemon=True).start()
+    stop_event = threading.Event()
+    stack.callback(stop_event.set)
+    threading.Thread(target=feed.follow, args=(output.say, stop_event), daemon=True).start()
     supervisor.watch(servers)
 
 
-def _prepare(data_dir: Path) -> None:
-    """Make the data directory, and find out early whether it can be written to."""
+def _prepare_data_dir(data_dir: Path) -> None:
+    """Create the data directory, and check that it is writable."""
     data_dir.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryFile(dir=data_dir):
         pass
@@ -106,7 +106,7 @@ def _prepare(data_dir: Path) -> None:
 def _start_processes(stack: contextlib.ExitStack, environment: dict[str, str], output: Output) -> Supervisor:
     click.echo("starting web, worker and beat …")
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"
-    supervisor = Supervisor({**os.environ, **environment, "PATH": path}, ROOT, output.pass_on)
+    supervisor = Supervisor({**os.environ, **environment, "PATH": path}, ROOT, output.write_process_line)
     stack.callback(supervisor.end)
     for name, command in read_procfile(ROOT / "Procfile").items():
         if name != "release":
@@ -115,7 +115,7 @@ def _start_processes(stack: contextlib.ExitStack, environment: dict[str, str], o
 
 
 @contextlib.contextmanager
-def _alone(data_dir: Path) -> Iterator[None]:
+def _lock_data_dir(data_dir: Path) -> Iterator[None]:
     with (data_dir / "lock").open("w") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -126,7 +126,7 @@ def _alone(data_dir: Path) -> Iterator[None]:
         yield
 
 
-def _port(requested: int | None) -> int:
+def _choose_port(requested: int | None) -> int:
     """Return the requested port, or the first free one from the default on."""
     for port in [requested] if requested else range(DEFAULT_PORT, DEFAULT_PORT + PORTS_TO_TRY):
         with socket.socket() as probe:
@@ -145,17 +145,21 @@ def _port(requested: int | None) -> int:
     raise click.ClickException(f"port {requested or DEFAULT_PORT} is taken; choose another with --port")
 
 
-def _servers(
+def _start_servers(
     stack: contextlib.ExitStack, data_dir: Path
 ) -> tuple[dict[str, str], list[EmbeddedPostgres | EmbeddedValkey]]:
-    """Return the URLs of database and broker, and the servers that were started where the environment named none."""
+    """Return the URLs of database and broker, after starting a server for each URL that the environment lacks."""
     started: list[EmbeddedPostgres | EmbeddedValkey] = []
     urls = {name: os.environ[name] for name in ("DATABASE_URL", "REDIS_URL") if os.environ.get(name)}
-    click.echo(f"starting {' and '.join(_embedded(urls))} …" if _embedded(urls) else "using the named servers …")
+    click.echo(
+        f"starting {' and '.join(_embedded_servers(urls))} …"
+        if _embedded_servers(urls)
+        else "using the named servers …"
+    )
     _check_servers(urls)
     if len(urls) < 2:
         sockets = socket_folder()
-        stack.callback(_remove, sockets)
+        stack.callback(_remove_sockets, sockets)
     if "DATABASE_URL" not in urls:
         postgres = EmbeddedPostgres(data_dir / "postgres", sockets, data_dir / "postgres.log")
         stack.callback(postgres.stop)
@@ -171,20 +175,20 @@ def _servers(
     return urls, started
 
 
-def _embedded(urls: dict[str, str]) -> list[str]:
+def _embedded_servers(urls: dict[str, str]) -> list[str]:
     return [server for name, server in (("DATABASE_URL", "PostgreSQL"), ("REDIS_URL", "Valkey")) if name not in urls]
 
 
 def _check_servers(urls: dict[str, str]) -> None:
-    """Connect to the servers that the environment names, so that a wrong URL is a sentence and not a traceback."""
+    """Connect to the servers that the environment names, and raise `ServerFailed` where that fails."""
     checks = {"DATABASE_URL": database_error, "REDIS_URL": broker_error}
     errors = [error for name, url in urls.items() if (error := checks[name](url))]
     if errors:
         raise ServerFailed("\n".join(errors))
 
 
-def _service(data_dir: Path, port: int) -> dict[str, str]:
-    """Return the rest of the service's environment; the secrets are made once for each data directory."""
+def _service_environment(data_dir: Path, port: int) -> dict[str, str]:
+    """Return the rest of the service's environment; the secrets are generated once for each data directory."""
     path = data_dir / "secrets.json"
     if not path.is_file():
         names = ("AGENT_FEEDBACK_KEY_PEPPER", "AGENT_FEEDBACK_SEALING_KEYS")
@@ -211,7 +215,7 @@ def _wait_until_ready(url: str, data_dir: Path) -> None:
     raise ServerFailed(f"the web process did not become ready; {data_dir / 'processes.log'} says why")
 
 
-def _remove(sockets: Path) -> None:
+def _remove_sockets(sockets: Path) -> None:
     for path in sockets.iterdir():
         path.unlink()
     sockets.rmdir()

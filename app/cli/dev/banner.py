@@ -1,4 +1,4 @@
-"""What `bin/dev` prints once the service runs: at most 80 columns, but for keys and paths."""
+"""The text that `bin/dev` prints once the service runs: at most 80 columns, except for keys and paths."""
 
 import json
 from datetime import UTC, datetime
@@ -16,7 +16,7 @@ def banner(credentials: dict[str, Any], data_dir: Path) -> str:
     base_url, login, interaction_id = credentials["baseUrl"], credentials["dashboard"], uuid4()
     is_default = data_dir == ROOT / ".data"
     folder = ".data" if is_default else str(data_dir)
-    selection = "" if is_default else f"  export AGENT_FEEDBACK_DATA_DIR='{data_dir}'\n"
+    data_dir_export = "" if is_default else f"  export AGENT_FEEDBACK_DATA_DIR='{data_dir}'\n"
     return f"""
   dashboard    {base_url}/
   playground   {base_url}/playground
@@ -41,16 +41,16 @@ Send a first telemetry event, from the checkout:
   curl {base_url}/api/v2/telemetry/batches \\
     -H "Authorization: Bearer $KEY" -d '{_first_batch(str(interaction_id))}'
 
-{_look_up(str(interaction_id), credentials["environmentId"], selection)}
+{_lookup_commands(str(interaction_id), credentials["environmentId"], data_dir_export)}
 Agent Feedback runs at {base_url}/ until Ctrl-C.
 Each review that arrives is a line below.
 """
 
 
-def _look_up(interaction_id: str, environment_id: str, selection: str) -> str:
+def _lookup_commands(interaction_id: str, environment_id: str, data_dir_export: str) -> str:
     return f"""Look at what is stored, and at what agents said:
 
-{selection}  .venv/bin/flask interaction show {interaction_id} \\
+{data_dir_export}  .venv/bin/flask interaction show {interaction_id} \\
     --environment {environment_id}
   .venv/bin/flask review list
 """

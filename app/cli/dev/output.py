@@ -1,4 +1,4 @@
-"""What of the processes' output is shown, and what only written to the log."""
+"""Write the output of the processes to a log, and to the terminal where it matters."""
 
 import contextlib
 import json
@@ -9,20 +9,20 @@ QUIET_LEVELS = {"debug", "info"}
 
 
 class Output:
-    """Writes everything to a log; shows everything if verbose, and otherwise what is no message of routine."""
+    """Writes everything to a log; shows everything if verbose, and otherwise all but log entries below a warning."""
 
     def __init__(self, log: TextIO, *, is_verbose: bool, terminal: TextIO = sys.stdout) -> None:
         self._log, self._terminal, self._is_verbose = log, terminal, is_verbose
 
-    def pass_on(self, name: str, line: str) -> None:
-        """Take a line from a process."""
+    def write_process_line(self, name: str, line: str) -> None:
+        """Write a line of a process to the log, and to the terminal unless it is routine."""
         text = f"{name:<6} | {line}"
         _write(self._log, text)
         if self._is_verbose or (line and not _is_routine(line)):
             _write(self._terminal, text)
 
     def say(self, line: str) -> None:
-        """Show a line of our own."""
+        """Write a line to the terminal only."""
         _write(self._terminal, line)
 
 

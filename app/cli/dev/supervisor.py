@@ -1,4 +1,4 @@
-"""Keeps the processes of a Procfile running, and ends all of them together."""
+"""Keep the processes of a Procfile running, and end all of them together."""
 
 import contextlib
 import os
@@ -14,7 +14,7 @@ from typing import Protocol
 
 from app.cli.dev.servers import die_with_parent
 
-GRACE_S = 4.0
+GRACE_PERIOD_S = 4.0
 """How long a process may take to end by itself before it is killed; a kill loses nothing."""
 
 RESTART_PAUSE_S = 0.5
@@ -26,7 +26,7 @@ class Server(Protocol):
     process: "subprocess.Popen[bytes] | None"
 
     def start(self) -> None:
-        """Start it, also where one has died."""
+        """Start the server, or start it again after it has ended."""
 
 
 def read_procfile(path: Path) -> dict[str, list[str]]:
@@ -48,14 +48,14 @@ class Supervisor:
         self.restarts: Counter[str] = Counter()
         """How often each process was restarted."""
         self._lock = threading.RLock()
-        self._is_ending = threading.Event()
+        self._stop_event = threading.Event()
 
     def start(self, name: str, command: list[str]) -> None:
         """Start a process under a name."""
         with self._lock:
             self._commands[name] = command
             process = self.processes[name] = self._spawn(command)
-        threading.Thread(target=self._pass_on, args=(name, process), daemon=True).start()
+        threading.Thread(target=self._forward_output, args=(name, process), daemon=True).start()
 
     def _spawn(self, command: list[str]) -> "subprocess.Popen[str]":
         return subprocess.Popen(
@@ -72,8 +72,8 @@ class Supervisor:
         )
 
     def watch(self, servers: Sequence[Server] = ()) -> None:
-        """Restart what died, processes and servers, until `end` is called."""
-        while not self._is_ending.wait(RESTART_PAUSE_S):
+        """Restart processes and servers that have ended, until `end` is called."""
+        while not self._stop_event.wait(RESTART_PAUSE_S):
             for server in servers:
                 if server.process is not None and server.process.poll() is not None:
                     self._write("server", f"{type(server).__name__} ended; starting it again")
@@ -84,41 +84,41 @@ class Supervisor:
         """Kill a process and its children with SIGKILL; `watch` restarts it."""
         process = self.processes[name]
         _signal_group(process, signal.SIGKILL)
-        process.wait(GRACE_S)
+        process.wait(GRACE_PERIOD_S)
 
     def stop(self, name: str) -> None:
-        """Kill a process, which stays dead until it is started by its name."""
+        """Kill a process without restarting it."""
         with self._lock:
             process = self.processes.pop(name)
         _signal_group(process, signal.SIGKILL)
-        process.wait(GRACE_S)
+        process.wait(GRACE_PERIOD_S)
 
     def restart_dead(self) -> None:
-        """Restart what died, once."""
+        """Restart every process that has ended."""
         with self._lock:
             for name, process in list(self.processes.items()):
-                if process.poll() is not None and not self._is_ending.is_set():
+                if process.poll() is not None and not self._stop_event.is_set():
                     self._write(name, f"ended with {process.returncode}; starting it again")
                     _signal_group(process, signal.SIGKILL)
                     self.restarts[name] += 1
                     self.start(name, self._commands[name])
 
     def end(self) -> None:
-        """End every process: with SIGTERM first, with SIGKILL after the grace."""
-        self._is_ending.set()
+        """End every process: with SIGTERM first, with SIGKILL after the grace period."""
+        self._stop_event.set()
         with self._lock:
             processes = list(self.processes.values())
         for process in processes:
             if process.poll() is None:
                 process.send_signal(signal.SIGTERM)
-        deadline = time.monotonic() + GRACE_S
+        deadline = time.monotonic() + GRACE_PERIOD_S
         for process in processes:
             with contextlib.suppress(subprocess.TimeoutExpired):
                 process.wait(max(0.0, deadline - time.monotonic()))
             _signal_group(process, signal.SIGKILL)
             process.wait(2)
 
-    def _pass_on(self, name: str, process: "subprocess.Popen[str]") -> None:
+    def _forward_output(self, name: str, process: "subprocess.Popen[str]") -> None:
         assert process.stdout is not None
         with process.stdout:
             for line in process.stdout:

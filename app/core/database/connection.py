@@ -1,4 +1,4 @@
-"""psycopg2 connections on which no wait is endless.
+"""psycopg2 connections with a time-out for every wait.
 
 The server cancels statements and lock waits; the client gives up on a server that has stopped answering.
 """

@@ -1,4 +1,4 @@
-"""Prepared statements: each is a whole transaction by itself, prepared once per connection, past the session pool.
+"""Prepared statements: each is a transaction of its own, prepared once per connection, outside the session pool.
 
 They save a third of a request's processor time against a session of SQLAlchemy.
 """

@@ -1,1 +1,1 @@
-"""Flask and flask-smorest: blueprints, mounts, errors, and what surrounds every request."""
+"""Flask and flask-smorest: blueprints, mounts, errors, and the hooks of every request."""

@@ -15,7 +15,7 @@ logger = logging.getLogger("agent_feedback.access")
 
 
 def write_access_line(request: Request, response: Response, request_id: str, seconds: float) -> None:
-    """Write a request's line, past the logging library, which would cost more than the rest of the request's frame."""
+    """Write the log line of a request without the logging library, which is slower than the rest of the handling."""
     # The platform asks for our health every few seconds; that is news only when it is bad.
     if not logger.isEnabledFor(logging.INFO) or (request.blueprint == "health" and response.status_code < 500):
         return

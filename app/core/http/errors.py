@@ -1,4 +1,4 @@
-"""The one error body: whatever was raised, as a response."""
+"""Convert exceptions into responses with the service's error body."""
 
 import logging
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""What surrounds every request: its id, its guard, its CORS headers and its log line."""
+"""Hooks of every request: its id, its guard, its CORS headers and its log line."""
 
 import re
 import time
@@ -31,7 +31,7 @@ class Service(Flask):
     """A Flask app whose views are all plain functions, which saves a check for each of them."""
 
     def ensure_sync(self, func: Callable[..., Any]) -> Callable[..., Any]:
-        """Return a function as it is."""
+        """Return the function unchanged, since no view is asynchronous."""
         return func
 
 

@@ -1,4 +1,4 @@
-"""The fast way into a body.
+"""Decode request bodies with msgspec where possible, and with marshmallow otherwise.
 
 marshmallow stays the only definition. From its fields a msgspec decoder is built once, which accepts a strict subset
 with equal values; a body that it does not accept goes to marshmallow, which decides and words the error.

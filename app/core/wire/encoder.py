@@ -1,4 +1,4 @@
-"""The way out of a body: what is written is what a schema's fields say, and nothing else; orjson writes it."""
+"""Encode response bodies with orjson: the fields of a schema, and nothing else."""
 
 from collections.abc import Callable, Mapping
 from operator import attrgetter, itemgetter

@@ -1,4 +1,4 @@
-"""marshmallow fields that are strict about JSON types, exact about what is wrong, and known to the decoder.
+"""marshmallow fields with strict JSON types and structured violations, which the decoder supports.
 
 `fast_type` of each field is the msgspec type that accepts a subset of what the field accepts, with equal values.
 """
@@ -40,7 +40,7 @@ NESTED_CONTENT = Violation("nested_content", "Nothing may be nested here; send o
 
 
 def invalid(violation: Violation) -> marshmallow.ValidationError:
-    """Wrap a violation as marshmallow carries it."""
+    """Return a `ValidationError` that carries a violation."""
     return marshmallow.ValidationError([violation])
 
 

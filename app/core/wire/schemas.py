@@ -19,7 +19,7 @@ class Payload(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_de
 
 
 class Schema(marshmallow.Schema):
-    """A schema that knows no other members than its fields; `loads_into` is the record that it loads into."""
+    """A schema that rejects members other than its fields; `loads_into` is the record that it loads into."""
 
     class Meta:
         """Say so to the API description too."""

@@ -1,4 +1,4 @@
-"""JSON text in and out, the same way everywhere."""
+"""Decode and encode JSON text."""
 
 import json
 from typing import Any

@@ -73,7 +73,7 @@ class AgentFeedback:
         return normalized or normalize_operation(path)
 
     def flush(self, timeout: float | None = None) -> bool:
-        """Send the queued telemetry; return whether all of it was dealt with within `timeout` seconds."""
+        """Send the queued telemetry; return whether all of it was sent or dropped within `timeout` seconds."""
         return self.telemetry.flush(timeout)
 
     def shutdown(self, timeout: float | None = None) -> int:

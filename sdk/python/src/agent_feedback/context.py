@@ -43,7 +43,7 @@ class ContextItem:
 
 @dataclass(frozen=True)
 class Context:
-    """The signals that may be seen for one purpose; false without any."""
+    """The signals that may be used for one purpose; false without any."""
 
     retrieval_id: str | None = None
     identity_level: str | None = None

@@ -27,7 +27,7 @@ ELEMENT_ID = "agent-service-context"
 
 
 class ResponseInfo(NamedTuple):
-    """The response that is about to leave, and the request that it answers."""
+    """The response that is about to be sent, and the request that it answers."""
 
     environ: Mapping[str, Any]
     operation: str

@@ -22,7 +22,7 @@ _SIGNED_BYTES = 10
 
 @dataclass(frozen=True)
 class ContextRequest:
-    """What a product's code wants its response to ask of the agent."""
+    """A request for customer context that a product's code adds to its response."""
 
     purpose: str
     remember: bool = False

@@ -1,4 +1,4 @@
-"""The observation of a request: the fixed list of what the service may see of it."""
+"""The observation of an HTTP request: the fixed list of members that are sent to the service."""
 
 import ipaddress
 import re
@@ -23,12 +23,12 @@ def observe(environ: Mapping[str, Any]) -> dict[str, str]:
     """
     members = {
         "clientIp": _address(environ.get("REMOTE_ADDR")),
-        "method": _matching(_METHOD, environ.get("REQUEST_METHOD")),
+        "method": _if_matching(_METHOD, environ.get("REQUEST_METHOD")),
         "userAgent": _text(environ.get("HTTP_USER_AGENT"), MAX_USER_AGENT_LENGTH),
         "acceptLanguage": _text(environ.get("HTTP_ACCEPT_LANGUAGE"), MAX_LANGUAGE_LENGTH),
         "referrerOrigin": _origin(environ.get("HTTP_REFERER")),
         "secChUaPlatform": _text(environ.get("HTTP_SEC_CH_UA_PLATFORM"), MAX_PLATFORM_LENGTH),
-        "secChUaMobile": _matching(_MOBILE, environ.get("HTTP_SEC_CH_UA_MOBILE")),
+        "secChUaMobile": _if_matching(_MOBILE, environ.get("HTTP_SEC_CH_UA_MOBILE")),
     }
     return {name: value for name, value in members.items() if value}
 
@@ -43,8 +43,8 @@ def _address(text: Any) -> str | None:
     return str(getattr(address, "ipv4_mapped", None) or address)
 
 
-def _matching(rule: "re.Pattern[str]", text: Any) -> str | None:
-    return text if isinstance(text, str) and rule.match(text) else None
+def _if_matching(pattern: "re.Pattern[str]", text: Any) -> str | None:
+    return text if isinstance(text, str) and pattern.match(text) else None
 
 
 def _text(text: Any, max_length: int) -> str | None:

@@ -91,7 +91,7 @@ class TelemetryQueue:
             self._warn("drop", reason)
 
     def flush(self, timeout: float | None = None) -> bool:
-        """Send all queued events; return whether all were dealt with within `timeout` seconds.
+        """Send all queued events; return whether all were sent or dropped within `timeout` seconds.
 
         While a 401 pauses sending it returns at once.
         """
@@ -157,7 +157,7 @@ class TelemetryQueue:
 
     def _run(self) -> None:
         failures = 0
-        while batch := self._take():
+        while batch := self._take_batch():
             delay_s = self._send(batch)
             failures = 0 if delay_s is None else failures + 1
             with self._changed:
@@ -168,7 +168,7 @@ class TelemetryQueue:
                     self._changed.wait_for(lambda: self._is_closing, max(delay_s, backoff))
         self._http.close()
 
-    def _take(self) -> Batch:
+    def _take_batch(self) -> Batch:
         """Wait for a batch that is full or old enough; an empty one means that the queue was closed."""
         with self._changed:
             self._changed.wait_for(lambda: self._queue or self._is_closing)
@@ -183,14 +183,14 @@ class TelemetryQueue:
     def _send(self, batch: Batch) -> float | None:
         """Send a batch, without the events that the service refuses by name.
 
-        Return None when every event is dealt with, or the least delay in seconds before the next request.
+        Return None when every event is sent or dropped, or the least delay in seconds before the next request.
         """
         while batch:
             try:
                 response = self._post(batch)
             except Exception as error:  # the thread has to survive whatever it is
                 self._warn("failure", str(error) if isinstance(error, ServiceUnavailable) else type(error).__name__)
-                self._put_back(batch)
+                self._requeue(batch)
                 return 0.0
             if 200 <= response.status < 300:
                 with self._changed:
@@ -198,9 +198,9 @@ class TelemetryQueue:
                 return None
             self._warn("failure", f"status {response.status}")
             if response.status in (408, 429) or response.status >= 500:
-                self._put_back(batch)
+                self._requeue(batch)
                 return response.retry_after_s
-            batch = self._without_refused(batch, response)
+            batch = self._drop_refused(batch, response)
             if response.status == 401:
                 self._paused_until = time.monotonic() + UNAUTHORIZED_PAUSE_S
                 return UNAUTHORIZED_PAUSE_S
@@ -210,7 +210,7 @@ class TelemetryQueue:
         body = b'{"events":[%b]}' % b",".join(event.text for event in batch)
         return self._http.post(self._path, body, self._options.api_key.reveal(), self._options.timeout)
 
-    def _without_refused(self, batch: Batch, response: HttpResponse) -> Batch:
+    def _drop_refused(self, batch: Batch, response: HttpResponse) -> Batch:
         """Drop the events that a refusal names, or else the whole batch; return what remains of it."""
         indexes = refused_indexes(response, len(batch))
         remaining = [event for index, event in enumerate(batch) if index not in indexes] if indexes else []
@@ -219,7 +219,7 @@ class TelemetryQueue:
             self._in_flight = len(remaining)
         return remaining
 
-    def _put_back(self, batch: Batch) -> None:
+    def _requeue(self, batch: Batch) -> None:
         """Queue a batch again, before all others, without the events that were tried often enough."""
         retries = [QueuedEvent(event.text, event.failures + 1) for event in batch]
         retries = [event for event in retries if event.failures < self._options.max_attempts]

@@ -29,8 +29,8 @@ def parse(line: bytes) -> Record:
         observed_at=parse_time(time),
         method=request.partition(" ")[0],
         status=parse_status(code),
-        user_agent=_text(user_agent),
-        referrer=_text(referrer),
+        user_agent=_unescape_text(user_agent),
+        referrer=_unescape_text(referrer),
         address=address,
     )
 
@@ -44,11 +44,11 @@ def looks_like(line: bytes) -> bool:
     return True
 
 
-def _text(quoted: str) -> str:
-    """Undo the servers' escapes of quotes, backslashes and other than ASCII characters."""
-    if quoted == "-":
+def _unescape_text(text: str) -> str:
+    """Decode the servers' escapes of quotes, backslashes and characters outside ASCII."""
+    if text == "-":
         return ""
-    return _ESCAPE.sub(_unescape, quoted) if "\\" in quoted else quoted
+    return _ESCAPE.sub(_unescape, text) if "\\" in text else text
 
 
 def _unescape(escape: "re.Match[str]") -> str:

@@ -9,12 +9,12 @@ from agent_feedback.evidence.single_run import UNKNOWN_FORMAT, UNREADABLE_LOG, R
 from agent_feedback.evidence.tail import ExportContext, Tail, UnknownFormat, find_rotated
 
 POLL_S = 0.5
-GRACE_S = 10.0
+GRACE_PERIOD_S = 10.0
 """How long a renamed log is still read: its server may go on writing to it."""
 
 
 class FollowedPath:
-    """One path with its current log and the ones just rotated away."""
+    """One path with its current log and its recently rotated logs."""
 
     def __init__(self, context: ExportContext, path: Path, report_problem: ReportProblem) -> None:
         self._context, self._path, self._report_problem = context, path, report_problem
@@ -39,7 +39,7 @@ class FollowedPath:
             self._report_once(f"{UNREADABLE_LOG} ({type(error).__name__})")
 
     def close(self) -> None:
-        """Close everything."""
+        """Close all files."""
         for tail in [*(tail for tail, _ in self._rotated), *([self._current] if self._current else [])]:
             tail.file.close()
 
@@ -69,7 +69,7 @@ class FollowedPath:
             now = time.monotonic()
             if tail.position > position:
                 self._rotated[self._rotated.index(entry)] = (tail, now)
-            elif now - last_growth_at > GRACE_S:
+            elif now - last_growth_at > GRACE_PERIOD_S:
                 self._rotated.remove(entry)
                 self._context.shipper.flush()
                 if tail.log:
@@ -96,7 +96,7 @@ def follow(context: ExportContext, paths: Iterable[Path], report_problem: Report
         while True:
             for followed_path in followed_paths:
                 followed_path.step()
-            if context.shipper.age > flush_s:
+            if context.shipper.oldest_event_age_s > flush_s:
                 context.shipper.flush()
             context.shipper.save_if_idle()
             context.stop.wait(min(POLL_S, flush_s))

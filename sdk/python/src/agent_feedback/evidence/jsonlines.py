@@ -46,7 +46,7 @@ FASTLY: Keys = {
 
 
 class JsonParser:
-    """Parses one object a line by its keys; a key that the operator names replaces the others of its field."""
+    """Parses one JSON object a line; a key that the operator configures replaces the default keys of its field."""
 
     def __init__(self, keys: Keys, operator_keys: Mapping[str, str]) -> None:
         self._paths = {

@@ -27,7 +27,7 @@ class Match(NamedTuple):
 
 
 class Matcher:
-    """Finds the requests of one allowlist."""
+    """Matches requests against one allowlist."""
 
     def __init__(self, allowlist: Allowlist, markers: Iterable[bytes] = ()) -> None:
         self._hosts = allowlist.hosts
@@ -61,8 +61,8 @@ class Matcher:
 
     def token(self, user_agent: str) -> str | None:
         """Return the first token of a user agent; RFC 9110 lists products by decreasing significance."""
-        hit = self._token.search(user_agent) if self._token else None
-        return hit[1] if hit else None
+        token_match = self._token.search(user_agent) if self._token else None
+        return token_match[1] if token_match else None
 
     def host(self, referrer: str) -> str | None:
         """Return the host of a referrer if it is on the allowlist."""

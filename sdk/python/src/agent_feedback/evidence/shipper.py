@@ -11,7 +11,7 @@ from agent_feedback.evidence.delivery import Deliver
 SCHEMA_VERSION = 1
 BATCH_SIZE = 500
 SAVE_EVERY_S = 5.0
-"""After a kill, so much reading of lines that match nothing is repeated."""
+"""The interval of saving while no line matches; after a kill, at most this much reading is repeated."""
 
 Event = dict[str, Any]
 
@@ -36,20 +36,20 @@ class Shipper:
         self._oldest_at = self._saved_at = time.monotonic()
 
     @property
-    def age(self) -> float:
+    def oldest_event_age_s(self) -> float:
         """Return the age of the oldest event in seconds."""
         return time.monotonic() - self._oldest_at if self._events else 0.0
 
     def add(self, source: Source, log: LogProgress, offset: int, event: Event) -> None:
         """Add the event of the line at an offset; all lines before it have been added or skipped."""
         if self._events and (len(self._events) >= BATCH_SIZE or source != self._source):
-            self.reach(log, offset)
+            self.record_offset(log, offset)
             self.flush()
         if not self._events:
             self._source, self._oldest_at = source, time.monotonic()
         self._events.append({"eventId": self._checkpoint.event_id(log, offset), **event})
 
-    def reach(self, log: LogProgress, offset: int) -> None:
+    def record_offset(self, log: LogProgress, offset: int) -> None:
         """Record that all lines before an offset have been added or skipped."""
         self._offsets[log.id] = log, offset
 

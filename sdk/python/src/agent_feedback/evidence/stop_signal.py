@@ -1,4 +1,4 @@
-"""End on Ctrl-C or SIGTERM between two steps, so that the checkpoint can be written."""
+"""Stop on Ctrl-C or SIGTERM between two steps, so that the checkpoint can be written."""
 
 import os
 import select
@@ -40,5 +40,5 @@ class StopSignal:
 
     def _catch(self, number: int, frame: FrameType | None) -> None:
         self.signal = number
-        for caught in SIGNALS:
-            signal.signal(caught, signal.SIG_DFL)
+        for signal_number in SIGNALS:
+            signal.signal(signal_number, signal.SIG_DFL)

@@ -47,7 +47,7 @@ class Tail:
             for offset, event in context.exporter.events(self.reader, block):
                 context.shipper.add(self.reader.source, self.log, offset, event)
             self.position = block.end
-            context.shipper.reach(self.log, block.end)
+            context.shipper.record_offset(self.log, block.end)
             context.shipper.save_if_idle()
             yield
         if self.file.is_compressed:
