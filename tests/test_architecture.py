@@ -160,6 +160,40 @@ def test_a_foreign_table_in_sql_is_seen() -> None:
     ]
 
 
+FINDS_THE_RUNNING_APP = {"app/__init__.py", "app/products/key_cache.py"}
+"""Files outside of the HTTP side that import Flask: the factory, and what belongs to the app of a process."""
+
+
+def test_only_the_http_side_knows_flask() -> None:
+    outside = {
+        str(path.relative_to(ROOT))
+        for path in sources("app", "workers", "config")
+        if path.name not in ("routes.py", "guards.py")
+        and not {"core", "dashboard", "cli"} & set(path.relative_to(ROOT).parts)
+        and any(name.partition(".")[0] in ("flask", "flask_smorest", "werkzeug") for name in imports(tree(path)))
+    }
+    assert outside == FINDS_THE_RUNNING_APP
+
+
+PAGES_WITHOUT_A_LINK = {"dashboard.show_sign_in": "whoever is not signed in is redirected to it"}
+STEPS = {"playground.show_interaction": "a script of the playground calls it; it answers in JSON"}
+
+
+def test_every_page_is_in_the_navigation(app: Flask) -> None:
+    header = (ROOT / "app/dashboard/templates/base.html").read_text().partition("<main")[0]
+    links = set(re.findall(r"""href="(?:\{\{ url_for\('([\w.]+)'\) \}\}|(/))\"""", header))
+    linked = {endpoint or "pages.home" for endpoint, _ in links}
+    names = {mount.blueprint.name for mount in PAGE_MOUNTS}
+    pages = {
+        rule.endpoint
+        for rule in app.url_map.iter_rules()
+        if rule.endpoint.partition(".")[0] in names
+        and "GET" in (rule.methods or ())
+        and "filename" not in rule.arguments
+    }
+    assert pages - linked == PAGES_WITHOUT_A_LINK.keys() | STEPS.keys()
+
+
 def test_our_own_code_is_imported_at_the_top() -> None:
     for path in sources("app", "workers", "config"):
         for function in functions(path):

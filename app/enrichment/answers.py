@@ -22,7 +22,7 @@ from app.enrichment.guards import HandleExpired, OpenRequest
 from app.enrichment.models import EnrichmentRequest, Signal
 from app.enrichment.rules import INFERENCE, State, expiry, summarize
 from app.enrichment.schemas import Answer, Item
-from app.interactions.service import note_answer
+from app.interactions.service import queue_answer_promotion
 from app.products.service import get_environment
 
 
@@ -69,7 +69,7 @@ def answer(open_request: OpenRequest, new_answer: Answer) -> AcceptedAnswer:
     request.answer_fingerprint = digests
     # As it is read back, so that the first answer and every later one are made of the same bytes.
     request.receipt = loads(dumps([_receipt(signal) for signal in signals]))
-    note_answer(request.environment_id, request.interaction_id)
+    queue_answer_promotion(request.environment_id, request.interaction_id)
     session().flush()
     return _accepted(request)
 

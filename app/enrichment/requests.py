@@ -26,7 +26,7 @@ from app.enrichment.rules import HANDLE_LIFETIME_S, INTERACTION_SURFACES, State,
 from app.enrichment.schemas import NewRequest, Observation
 from app.enrichment.views import RequestView
 from app.interactions.rules import normalize_operation
-from app.interactions.service import Opportunity, note_opportunity
+from app.interactions.service import Opportunity, record_opportunity
 from app.products.key_cache import CallerEnvironment
 from app.products.service import get_environment
 from app.screening.service import reject_secrets
@@ -194,7 +194,7 @@ def _store(call: _RequestContext, effective: Catalog, entries: list[Entry]) -> E
     )
     request = session().scalars(statement.on_conflict_do_nothing().returning(EnrichmentRequest)).one_or_none()
     if request is not None:
-        note_opportunity(call.environment.id, _opportunity(call.new_request))
+        record_opportunity(call.environment.id, _opportunity(call.new_request))
     return request
 
 

@@ -90,7 +90,7 @@ class Opportunity(NamedTuple):
     runtime_hint: str | None
 
 
-def note_opportunity(environment_id: uuid.UUID, opportunity: Opportunity) -> None:
+def record_opportunity(environment_id: uuid.UUID, opportunity: Opportunity) -> None:
     """Store an interaction, or fill in what is empty in it.
 
     It locks one row and waits for nothing after that, so it needs no lock on all interactions.
@@ -107,7 +107,7 @@ def note_opportunity(environment_id: uuid.UUID, opportunity: Opportunity) -> Non
     session().execute(_RECORD_OPPORTUNITY, values)
 
 
-def note_answer(environment_id: uuid.UUID, interaction_id: uuid.UUID) -> None:
+def queue_answer_promotion(environment_id: uuid.UUID, interaction_id: uuid.UUID) -> None:
     """Queue the promotion of an interaction whose agent has answered, and notify the job."""
     session().execute(
         _QUEUE_ANSWER_PROMOTION,
