@@ -12,7 +12,7 @@ from app.accounts.rules import MAX_NAME_LENGTH, OWNER, is_email
 from app.core import clock
 from app.core.database import session
 from app.core.errors import Conflict, Unprocessable
-from app.core.wire.fields import normalize
+from app.core.wire.text import normalize
 
 COMMAND_LINE = "command line"
 

@@ -22,7 +22,7 @@ from app.catalog.rules import (
     canonical_type,
 )
 from app.catalog.sensitive import SensitiveTerms, find_mistakes, read_terms
-from app.core.wire.fields import exact
+from app.core.wire.text import exact
 
 FILE = Path(__file__).resolve().parents[2] / "config" / "catalog.toml"
 

@@ -36,4 +36,4 @@ RULES = (
     ),
 )
 
-KEPT = {"enrichment_fields": "until it is deleted"}
+KEPT: dict[str, str] = {}

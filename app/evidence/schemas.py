@@ -6,8 +6,9 @@ from typing import Annotated, Any
 import msgspec
 from marshmallow import fields
 
-from app.core.wire.fields import Choice, Identifier, Instant, Integer, Text, Violation, exact, invalid
+from app.core.wire.fields import Choice, Identifier, Instant, Integer, Text, Violation, invalid
 from app.core.wire.schemas import List, Nested, Payload, Schema
+from app.core.wire.text import exact
 from app.evidence.rules import (
     DEFAULT_WINDOW_DAYS,
     ID_PATTERN,

@@ -13,7 +13,7 @@ from app.core import clock
 from app.core.database import session
 from app.core.errors import NotFound, Unprocessable
 from app.core.pepper import current_pepper
-from app.core.wire.fields import normalize
+from app.core.wire.text import normalize
 from app.products import keys
 from app.products.key_cache import key_cache
 from app.products.models import Environment, Key, Product

@@ -3,6 +3,7 @@
 from itertools import chain
 
 from app.accounts import retention as accounts
+from app.catalog import retention as catalog
 from app.consent import retention as consent
 from app.context import retention as context
 from app.core.retention import Group, RetentionRule
@@ -20,6 +21,7 @@ from app.telemetry import retention as telemetry
 
 DECLARATIONS = {
     "accounts": accounts,
+    "catalog": catalog,
     "consent": consent,
     "context": context,
     "customers": customers,

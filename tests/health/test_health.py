@@ -41,7 +41,7 @@ def test_it_says_that_the_database_is_missing(client: FlaskClient, monkeypatch: 
     def unavailable(*_: object) -> None:
         raise Unavailable
 
-    monkeypatch.setattr("app.health.service._VERSION.run", unavailable)
+    monkeypatch.setattr("app.health.service.MIGRATION_VERSION.all", unavailable)
     answer = client.get("/readyz")
     assert (answer.status_code, answer.json["database"], answer.json["worker"]) == (503, False, None)
     assert answer.json["error"] == "The database cannot be reached."

@@ -10,10 +10,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Annotated, Any, ClassVar, Literal
-from unicodedata import category
 
 import marshmallow
 import msgspec
+
+from app.core.wire.text import exact, is_visible, normalize
 
 UUID_PATTERN = "^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$"
 
@@ -21,11 +22,6 @@ UUID_PATTERN = "^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-
 _NORMALIZED_PATTERN = r"^[^\s\x00-\x1f\x7f-\x9f]+(?: [^\s\x00-\x1f\x7f-\x9f]+)*$"
 _IP_V4_PATTERN = r"^(?:(?:25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])(?:\.(?!$)|$)){4}$"
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
-# The White_Space property of Unicode; `str.split` also splits on U+001C to U+001F, which are control characters.
-_WHITE_SPACE = re.compile(r"[\t-\r \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+")
-# Letters and symbols that are drawn as nothing: Hangul fillers and the empty braille pattern.
-_BLANKS = frozenset("\u115f\u1160\u2800\u3164\uffa0")
-
 _AWARE_INSTANT = Annotated[datetime, msgspec.Meta(tz=True)]
 
 
@@ -46,21 +42,6 @@ NESTED_CONTENT = Violation("nested_content", "Nothing may be nested here; send o
 def invalid(violation: Violation) -> marshmallow.ValidationError:
     """Wrap a violation as marshmallow carries it."""
     return marshmallow.ValidationError([violation])
-
-
-def normalize(text: str) -> str:
-    """Return the words of a text with one space between them."""
-    return _WHITE_SPACE.sub(" ", text).strip(" ")
-
-
-def is_visible(text: str) -> bool:
-    """Tell whether a text has a letter, digit, punctuation mark or symbol that is drawn."""
-    return any(category(character)[0] in "LNPS" and character not in _BLANKS for character in text)
-
-
-def exact(pattern: str) -> str:
-    """Return a pattern that Python reads as ECMA-262 does: `$` is the very end, not before a last line break."""
-    return re.sub(r"\$$", r"\\Z", pattern)
 
 
 def none() -> None:
