@@ -101,7 +101,7 @@ def quick_passwords() -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def migrated_app(settings: Settings, quick_passwords: None) -> Iterator[Flask]:
-    # Dozens of threads on a machine of two cores must not look like a database that is away.
+    # Dozens of threads on a machine of two cores must not look like a database that is unavailable.
     app = create_app(settings, timeouts=Timeouts(statement_s=60, connect_s=60, prepared_s=60))
     with app.app_context():
         migrations.upgrade()

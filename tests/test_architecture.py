@@ -112,6 +112,8 @@ FOREIGN_TABLES = {
     ("evidence", "environments"): "one statement stores events, and only those within the environment's retention",
     ("summaries", "interactions"): "a day is counted from its interactions and reviews in one statement",
     ("summaries", "reviews"): "as interactions",
+    ("cli", "interactions"): "bin/dev shows arriving reviews without an app, by a connection of its own",
+    ("cli", "reviews"): "as interactions",
     ("retention", "customers"): "a customer leaves only when no row of any package names it",
     ("retention", "customer_references"): "as customers",
     ("retention", "customer_choices"): "as customers",
@@ -138,11 +140,12 @@ def sql_tables(path: Path) -> set[str]:
 
 def test_a_package_reads_and_writes_its_own_tables_only() -> None:
     owner = owners()
+    packages = [(path, path.relative_to(ROOT / "app").parts[0]) for path in (ROOT / "app").rglob("*.py")]
     named = {
-        (path.parent.name, table)
-        for path in (ROOT / "app").glob("*/*.py")
+        (package, table)
+        for path, package in packages
         for table in sql_tables(path)
-        if owner.get(table, path.parent.name) != path.parent.name
+        if owner.get(table, package) != package
     }
     assert named == set(FOREIGN_TABLES)
 
@@ -153,6 +156,40 @@ def test_a_foreign_table_in_sql_is_seen() -> None:
         "signals",
         "keys",
     ]
+
+
+FINDS_THE_RUNNING_APP = {"app/__init__.py", "app/products/key_cache.py"}
+"""Files outside of the HTTP side that import Flask: the factory, and what belongs to the app of a process."""
+
+
+def test_only_the_http_side_knows_flask() -> None:
+    outside = {
+        str(path.relative_to(ROOT))
+        for path in sources("app", "workers", "config")
+        if path.name not in ("routes.py", "guards.py")
+        and not {"core", "dashboard", "cli"} & set(path.relative_to(ROOT).parts)
+        and any(name.partition(".")[0] in ("flask", "flask_smorest", "werkzeug") for name in imports(tree(path)))
+    }
+    assert outside == FINDS_THE_RUNNING_APP
+
+
+PAGES_WITHOUT_A_LINK = {"dashboard.show_sign_in": "whoever is not signed in is redirected to it"}
+STEPS = {"playground.show_interaction": "a script of the playground calls it; it answers in JSON"}
+
+
+def test_every_page_is_in_the_navigation(app: Flask) -> None:
+    header = (ROOT / "app/dashboard/templates/base.html").read_text().partition("<main")[0]
+    links = set(re.findall(r"""href="(?:\{\{ url_for\('([\w.]+)'\) \}\}|(/))\"""", header))
+    linked = {endpoint or "pages.home" for endpoint, _ in links}
+    names = {mount.blueprint.name for mount in PAGE_MOUNTS}
+    pages = {
+        rule.endpoint
+        for rule in app.url_map.iter_rules()
+        if rule.endpoint.partition(".")[0] in names
+        and "GET" in (rule.methods or ())
+        and "filename" not in rule.arguments
+    }
+    assert pages - linked == PAGES_WITHOUT_A_LINK.keys() | STEPS.keys()
 
 
 def test_our_own_code_is_imported_at_the_top() -> None:

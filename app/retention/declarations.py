@@ -41,7 +41,7 @@ BATCH_SIZE = 2_000
 """Rows in one transaction: some ten milliseconds, so that nobody waits for a purge."""
 
 BUDGET_S = 90.0
-"""Of one run, below the time after which the broker hands a task to another worker; the rest waits for the next."""
+"""Of one run, below the shortest period of a purge, so that runs do not pile up; the rest waits for the next."""
 
 
 def rules_of(group: Group) -> list[RetentionRule]:

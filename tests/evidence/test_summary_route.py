@@ -58,6 +58,8 @@ def test_a_window_has_1_to_365_days(client: FlaskClient, company: Company, days:
         ({"environmentId": "production"}, 422, "format"),
         ({"environmentId": None}, 422, "required"),
         ({"since": "2026-01-01"}, 422, "unknown_field"),
+        ({"days": ["7", "30"]}, 422, "repeated"),
+        ({"since": ["2026-01-01", "2026-01-02"]}, 422, "repeated"),
     ],
 )
 def test_a_bad_question_is_told_what_is_wrong(

@@ -13,7 +13,7 @@ from tests.journeys.load import Sender
 from tests.journeys.stack import Stack
 
 KILLS = int(os.environ.get("AGENT_FEEDBACK_BROKER_KILLS", "10"))
-"""The violation that this guards against struck about once in 35; 300 kills take a quarter of an hour."""
+"""The fault that this guards against struck about once in 35; 300 kills take a quarter of an hour."""
 
 VISIBLE_WITHIN_S = 120.0
 

@@ -1,4 +1,4 @@
-"""Signing in to the service as it runs: several processes, and a broker that may be away."""
+"""Signing in to the service as it runs: several processes, and a broker that may be unavailable."""
 
 import signal
 from concurrent.futures import ThreadPoolExecutor
