@@ -16,6 +16,7 @@ from app.catalog.sensitive import find_sensitive
 from app.core import clock
 from app.core.database import session
 from app.core.errors import Conflict, NotFound, Problem, Unprocessable
+from app.interactions.rules import normalize_operation
 from app.products.key_cache import CallerEnvironment
 from app.screening.service import reject_private
 
@@ -58,8 +59,9 @@ def put(environment: CallerEnvironment, key_id: str, key: str, new_field: NewFie
         _check_count(environment)
         field = FieldDefinition(product_id=environment.product_id, key=key, created_at=now)
         session().add(field)
-    for name in ("label", "type", "allowed_values", "targeted_advertising_safe", "operations", "enabled"):
+    for name in ("label", "type", "allowed_values", "targeted_advertising_safe", "enabled"):
         setattr(field, name, getattr(new_field, name))
+    field.operations = _normalize_operations(new_field.operations)
     field.updated_at = now
     record_audit_entry(
         environment.workspace_id, f"key {key_id}", "field.written", key, product=str(environment.product_id)
@@ -96,6 +98,11 @@ def effective_catalog(environment: CallerEnvironment) -> Catalog:
     """Return the fields that apply: the product's own as soon as one is enabled, else the built-in ones."""
     product_entries = tuple(_entry(field) for field in _product_fields(environment) if field.enabled)
     return Catalog(entries.PRODUCT_VERSION, product_entries) if product_entries else catalog_file().catalog
+
+
+def _normalize_operations(operations: Sequence[str] | None) -> list[str] | None:
+    """Return operations as requests store them, so that a field bound to `/orders/42` is bound to `/orders/:id`."""
+    return None if operations is None else list(dict.fromkeys(map(normalize_operation, operations)))
 
 
 def _product_fields(environment: CallerEnvironment) -> Sequence[FieldDefinition]:

@@ -164,6 +164,12 @@ def test_a_request_keeps_its_fields_when_they_are_edited_or_removed(talk: Talk) 
     assert talk.known(userRef="u1") == {"trip.pace": "slow"}
 
 
+def test_a_field_is_bound_to_an_operation_as_requests_store_it(talk: Talk) -> None:
+    stored = talk.put_field("trip.pace", operations=["/trips/42", "/trips/43"]).json
+    assert stored["operations"] == ["/trips/:id"]
+    assert talk.ask(operation="/trips/7").json["state"] == "answer_ready"
+
+
 def test_operations_and_purposes_fail_closed(talk: Talk) -> None:
     talk.put_field("trip.pace", operations=["/search"])
     talk.put_field("trip.topic", operations=["/read"], targetedAdvertisingSafe=True)

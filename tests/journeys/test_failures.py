@@ -193,4 +193,4 @@ def test_the_sweeps_find_what_no_notification_announced_and_the_days_are_counted
     counted = "SELECT coalesce(sum(interactions), 0) FROM interaction_days"
     wait_until(lambda: stack.value(counted) == stack.value("SELECT count(*) FROM interactions"), VISIBLE_WITHIN_S)
     reviewed = "SELECT coalesce(sum(success + partial + failure), 0) FROM interaction_days"
-    assert stack.value(reviewed) == stack.value("SELECT count(*) FROM reviews")
+    wait_until(lambda: stack.value(reviewed) == stack.value("SELECT count(*) FROM reviews"), VISIBLE_WITHIN_S)
