@@ -49,5 +49,5 @@ def rules_of(group: Group) -> list[RetentionRule]:
 
     Retention counts from arrival, which the service knows; what a product says of its own time can be anything.
     """
-    declared = chain.from_iterable(declaration.RULES for declaration in DECLARATIONS.values())
-    return [rule for rule in declared if rule.group is group]
+    rules = chain.from_iterable(declaration.RULES for declaration in DECLARATIONS.values())
+    return [rule for rule in rules if rule.group is group]

@@ -47,8 +47,8 @@ class Blueprint(SmorestBlueprint):  # type: ignore[misc]  # flask-smorest has no
 
         def decorator(view: View) -> View:
             view._apidoc = {**getattr(view, "_apidoc", {}), "operation_id": operation_id}  # type: ignore[attr-defined]  # flask-smorest's attribute
-            registered: View = register(view)
-            return registered
+            endpoint: View = register(view)
+            return endpoint
 
         return decorator
 

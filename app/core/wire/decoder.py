@@ -34,7 +34,7 @@ class BodyDecoder:
         self.schema, self._invalid_status, self._has_unique_keys = schema, invalid_status, has_unique_keys
         self._keys = _flat_keys(schema)
         self._to_storable = _instant_conversion(schema)
-        # A schema with rules across its fields has no fast way; its bodies all go to marshmallow.
+        # A schema with validators across its fields has no fast path; marshmallow loads all of its bodies.
         self._fast = None if _has_schema_validators(schema) else msgspec.json.Decoder(fast_struct(schema))
 
     def decode(self, body: bytes, check: DocumentCheck) -> Any:
@@ -158,7 +158,7 @@ def _fast_type(field: Any) -> Any:
 
 
 def _instant_conversion(schema: Any) -> Convert | None:
-    """Return what makes the instants of a decoded struct storable, as `Instant` does; None where there are none."""
+    """Return a function that converts the instants of a struct as `Instant` does, or None where it has none."""
     conversions: dict[str, Convert] = {}
     for name, field in schema.fields.items():
         nested = _nested_schema(field)
