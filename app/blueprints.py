@@ -1,11 +1,16 @@
 """Every mount: a blueprint, its prefix, the guard of its callers, and whether browsers of any origin may call it."""
 
+from flask import Flask
+from flask_swagger_ui import get_swaggerui_blueprint
+
 from app.accounts.guards import DASHBOARD_SESSION, OWN_ORIGIN
 from app.accounts.routes import login, sign_in
+from app.catalog.entries import catalog_file
 from app.catalog.routes import blp as catalog
 from app.consent.routes import capabilities, decisions, states
 from app.context.routes import blp as context
 from app.core.http.mounts import Mount
+from app.core.http.openapi import Api
 from app.dashboard.home import pages
 from app.dashboard.playground import playground
 from app.dashboard.sign_in import sign_in_pages
@@ -18,8 +23,12 @@ from app.health.routes import blp as health
 from app.outcomes.routes import blp as outcomes
 from app.personalization.routes import blp as personalization
 from app.reports.routes import blp as reports
+from app.screening.payload import refuse_forbidden_keys
+from app.screening.service import check_itself
 from app.telemetry.routes import blp as telemetry
 from app.tokens.guards import CAPABILITY, COMPANY_KEY, PRODUCT_KEY, PUBLIC
+from app.version import VERSION
+from config.settings import Settings
 
 API_MOUNTS = (
     Mount(outcomes, "/api/v2", CAPABILITY, cors=True),
@@ -48,3 +57,24 @@ PAGE_MOUNTS = (
     Mount(playground, "/playground", PUBLIC),
 )
 """Pages for people; the API description leaves them out."""
+
+
+def install(app: Flask, settings: Settings) -> None:
+    """Mount everything, and describe it in OpenAPI."""
+    check_itself()
+    catalog_file()
+    app.config.update(
+        API_TITLE="Agent Feedback",
+        API_VERSION=VERSION,
+        OPENAPI_VERSION="3.0.3",
+        OPENAPI_URL_PREFIX="/",
+        API_SPEC_OPTIONS={"servers": [{"url": settings.feedback_url}]},
+    )
+    api = Api(app, document_check=refuse_forbidden_keys)
+    for mount in API_MOUNTS:
+        api.mount(mount)
+    for mount in PAGE_MOUNTS:
+        api.mount_page(mount)
+    # Without a validator, which would be asked over the internet.
+    docs_options = {"app_name": "Agent Feedback", "validatorUrl": None}
+    app.register_blueprint(get_swaggerui_blueprint("/docs", "/openapi.json", config=docs_options))

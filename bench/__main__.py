@@ -6,7 +6,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from bench import evidence
+from bench import commands, evidence
 from bench.load import Measured, request, send
 from bench.measure import bare_flask, cpu_s, raw_insert, remove_bare_reviews, service_cpu_s
 from tests.factories import NOTE, event
@@ -23,10 +23,12 @@ def main() -> None:
     """Measure everything in one run."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--rounds", type=int, default=3, help="the middle one of so many counts")
-    rounds = parser.parse_args().rounds
+    parser.add_argument("--growth", action="store_true", help="measure on filled tables too, which takes minutes")
+    arguments = parser.parse_args()
+    rounds = arguments.rounds
     with tempfile.TemporaryDirectory() as folder, running_stack(Path(folder)) as stack, bare_flask(stack) as bare:
         lines = [_round(stack, *bare) for _ in range(rounds)]
-        once = _growth(stack)
+        once = _command_line(stack) + (_growth(stack) if arguments.growth else [])
     print(f"\n{'':<58}{'limit':>12}{'measured':>12}{'ratio':>8}{'target':>8}")
     for entries in zip(*lines, strict=True):
         _print(sorted(entries, key=lambda entry: entry[3])[rounds // 2])
@@ -40,6 +42,12 @@ Line = tuple[str, float, float, float, str, str]
 def _print(line: Line) -> None:
     name, limit, measured, ratio, unit, target = line
     print(f"{name:<58}{limit:>9.1f} {unit:<2}{measured:>9.1f} {unit:<2}{ratio:>8.2f}{target:>8}")
+
+
+def _command_line(stack: Stack) -> list[Line]:
+    libraries, command, wall = commands.start(stack)
+    print(f"a command: {wall:.0f} ms", flush=True)
+    return [_line("command line, CPU / importing flask, sqlalchemy, psycopg2", libraries, command, "ms", "<=1.6")]
 
 
 def _growth(stack: Stack) -> list[Line]:

@@ -105,7 +105,7 @@ def raw_insert(stack: Stack, number: int, writers: int, page: int = 50) -> tuple
     url = stack.environ["DATABASE_URL"]
     rows = [raw_rows(number // writers) for _ in range(writers)]
     assert stack.postgres.process
-    before = cpu_s(stack.postgres.process.pid) + _own_cpu_s()
+    before = cpu_s(stack.postgres.process.pid) + own_cpu_s()
     context = multiprocessing.get_context("fork")
     processes = [context.Process(target=write_raw, args=(url, part, page)) for part in rows]
     began = time.perf_counter()
@@ -114,11 +114,12 @@ def raw_insert(stack: Stack, number: int, writers: int, page: int = 50) -> tuple
     for process in processes:
         process.join()
     seconds = time.perf_counter() - began
-    spent = cpu_s(stack.postgres.process.pid) + _own_cpu_s() - before
+    spent = cpu_s(stack.postgres.process.pid) + own_cpu_s() - before
     return number / seconds, spent / number * 1e6
 
 
-def _own_cpu_s() -> float:
+def own_cpu_s() -> float:
+    """Return the processor seconds of this process and of its children that have ended."""
     times = os.times()
     return times.user + times.system + times.children_user + times.children_system
 

@@ -23,7 +23,7 @@ SCHEDULED = "scheduled"
 logger = logging.getLogger(__name__)
 
 settings = settings_or_exit()
-flask_app = create_app(settings, timeouts=WORKER_TIMEOUTS)
+flask_app = create_app(settings, timeouts=WORKER_TIMEOUTS, serves_http=False)
 
 
 class ServiceTask(Task):  # type: ignore[type-arg]  # Celery's own class is not generic at run time

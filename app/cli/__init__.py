@@ -5,36 +5,33 @@ from pathlib import Path
 
 from flask import Flask
 
-from app.cli import (
-    consent,
-    customers,
-    environments,
-    feedback,
-    interactions,
-    jobs,
-    keys,
-    migrations,
-    products,
-    sdk,
-    users,
-    workspaces,
-)
+from app.cli.groups import LazyGroup
 
 GROUPS = (
-    workspaces.group,
-    users.group,
-    products.group,
-    environments.group,
-    keys.group,
-    interactions.group,
-    feedback.review,
-    feedback.report,
-    consent.group,
-    customers.group,
-    jobs.group,
-    migrations.group,
-    sdk.group,
+    LazyGroup("workspace", "app.cli.workspaces:group", help="Workspaces, one for each company."),
+    LazyGroup("user", "app.cli.users:group", help="Users of the dashboard."),
+    LazyGroup("product", "app.cli.products:group", help="Products of a workspace."),
+    LazyGroup(
+        "environment",
+        "app.cli.environments:group",
+        help="Environments of a product, such as production and staging.",
+    ),
+    LazyGroup("key", "app.cli.keys:group", help="Keys of an environment."),
+    LazyGroup("interaction", "app.cli.interactions:group", help="Interactions of an environment."),
+    LazyGroup("review", "app.cli.feedback:review", help="Reviews that agents sent."),
+    LazyGroup("report", "app.cli.feedback:report", help="Reports that agents sent."),
+    LazyGroup("consent", "app.cli.consent:group", help="Consent decisions of customers."),
+    LazyGroup(
+        "customer",
+        "app.cli.customers:group",
+        help="Everything that is stored of one customer, who is named by reference.",
+    ),
+    LazyGroup("jobs", "app.cli.jobs:group", help="The background jobs."),
+    LazyGroup("db", "app.cli.migrations:group", help="Migrations of the database."),
+    LazyGroup("sdk", "app.cli.sdk:group", help="Build SDK downloads and JSON Schemas."),
 )
+
+_NAMES = {group.name for group in GROUPS}
 
 
 def install(app: Flask) -> None:
@@ -45,9 +42,12 @@ def install(app: Flask) -> None:
 
 def asks_for_help(arguments: Sequence[str]) -> bool:
     """Tell whether these arguments of a process make the flask command print help, which needs no settings."""
-    program, *options = arguments
-    is_flask = program.endswith("/flask/__main__.py") or Path(program).stem == "flask"
-    return is_flask and (not options or "--help" in options)
+    return _is_flask(arguments) and (not arguments[1:] or "--help" in arguments)
+
+
+def runs_command(arguments: Sequence[str]) -> bool:
+    """Tell whether these arguments of a process run a command of the service, which serves no HTTP."""
+    return _is_flask(arguments) and not _NAMES.isdisjoint(arguments[1:])
 
 
 def help_app() -> Flask:
@@ -55,3 +55,8 @@ def help_app() -> Flask:
     app = Flask(__name__)
     install(app)
     return app
+
+
+def _is_flask(arguments: Sequence[str]) -> bool:
+    program = arguments[0]
+    return program.endswith("/flask/__main__.py") or Path(program).stem == "flask"

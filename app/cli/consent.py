@@ -8,7 +8,7 @@ from app.cli.output import Row, command
 from app.consent.receipt import build_receipt
 from app.core.settings import current_settings
 
-group = click.Group("consent", help="Consent decisions of customers.")
+group = click.Group("consent")
 
 
 @command(group, "receipt")

@@ -11,7 +11,7 @@ from app.core.database import transaction
 from app.core.errors import ApiError
 from app.retention import customers
 
-group = click.Group("customer", help="Everything that is stored of one customer, who is named by reference.")
+group = click.Group("customer")
 
 
 def _reference_options(function: Any) -> Any:

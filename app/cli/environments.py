@@ -10,7 +10,7 @@ from app.products import service
 from app.products.models import Environment
 from app.products.rules import RETENTION_DAYS, Mode
 
-group = click.Group("environment", help="Environments of a product, such as production and staging.")
+group = click.Group("environment")
 
 _DAYS = click.IntRange(RETENTION_DAYS.start, RETENTION_DAYS.stop - 1)
 

@@ -20,8 +20,8 @@ from app.products.service import list_environment_ids
 from app.reports.queries import REPORTS
 from app.reports.rules import IMPACTS
 
-review = click.Group("review", help="Reviews that agents sent.")
-report = click.Group("report", help="Reports that agents sent.")
+review = click.Group("review")
+report = click.Group("report")
 
 DEFAULT_LIMIT = 50
 MAX_LIMIT = 1_000

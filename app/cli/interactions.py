@@ -7,7 +7,7 @@ import click
 from app.cli.output import Row, command
 from app.dashboard.queries import get_interaction_record
 
-group = click.Group("interaction", help="Interactions of an environment.")
+group = click.Group("interaction")
 
 
 @command(group, "show")

@@ -6,7 +6,7 @@ from app.cli.output import Row, command
 from app.health import job_runs
 from app.health.rules import ProcessStatus
 
-group = click.Group("jobs", help="The background jobs.")
+group = click.Group("jobs")
 
 
 @command(group, "status")

@@ -11,7 +11,7 @@ from app.products.models import Key
 from app.products.rules import MAX_OVERLAP_HOURS, KeyKind
 from app.products.service import NewKey
 
-group = click.Group("key", help="Keys of an environment.")
+group = click.Group("key")
 
 
 @command(group, "create")

@@ -9,7 +9,7 @@ from app.core.errors import ApiError
 from app.products import service
 from app.retention.erasure import erase_product
 
-group = click.Group("product", help="Products of a workspace.")
+group = click.Group("product")
 
 
 @command(group, "create")

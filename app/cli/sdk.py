@@ -10,7 +10,7 @@ from app.cli.wire import wire_schemas
 from app.core import protocol
 from app.discovery import downloads
 
-group = click.Group("sdk", help="Build SDK downloads and JSON Schemas.")
+group = click.Group("sdk")
 
 
 @command(group, "build")

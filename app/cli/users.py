@@ -8,7 +8,7 @@ from app.accounts import users
 from app.accounts.rules import MEMBER, ROLES
 from app.cli.output import Row, command
 
-group = click.Group("user", help="Users of the dashboard.")
+group = click.Group("user")
 
 _workspace = click.option("--workspace", "workspace_id", type=click.UUID, required=True)
 

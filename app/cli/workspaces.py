@@ -5,7 +5,7 @@ import click
 from app.accounts import service
 from app.cli.output import Row, command
 
-group = click.Group("workspace", help="Workspaces, one for each company.")
+group = click.Group("workspace")
 
 
 @command(group, "create")

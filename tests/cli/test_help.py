@@ -57,3 +57,35 @@ def test_migrations_run_from_the_command_line(servers: Servers) -> None:
 )
 def test_only_the_flask_command_is_asked_for_help(arguments: list[str], is_help: bool) -> None:
     assert cli.asks_for_help(arguments) is is_help
+
+
+@pytest.mark.parametrize(
+    ("arguments", "is_command"),
+    [
+        (["/x/.venv/bin/flask", "key", "list"], True),
+        (["/x/.venv/bin/flask", "--app", "wsgi", "jobs", "status"], True),
+        (["/x/.venv/bin/flask", "run"], False),
+        (["/x/.venv/bin/flask", "routes"], False),
+        (["/x/.venv/bin/gunicorn", "wsgi:app"], False),
+    ],
+)
+def test_only_commands_of_the_service_serve_no_http(arguments: list[str], is_command: bool) -> None:
+    assert cli.runs_command(arguments) is is_command
+
+
+def test_a_command_imports_no_routes(servers: Servers) -> None:
+    script = (
+        "import sys; sys.argv = ['flask', 'key', 'list']; import wsgi, app.cli.keys;"
+        "print(*(name for name in sys.modules if name.startswith('app.')))"
+    )
+    modules = subprocess.run(
+        [BIN / "python", "-c", script],
+        cwd=ROOT,
+        env={"PATH": "/usr/bin:/bin", **environment(servers, servers.database(f"test_{secrets.token_hex(4)}"))},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    ).stdout.split()
+    assert "app.core.database" in modules
+    assert not [name for name in modules if name.endswith("routes") or name == "app.blueprints"]
