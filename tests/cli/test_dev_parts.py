@@ -20,8 +20,9 @@ from flask.testing import FlaskClient
 
 from app.cli.dev.__main__ import _choose_port
 from app.cli.dev.output import Output
+from app.cli.dev.postgres import EmbeddedPostgres
 from app.cli.dev.reviews import ReviewFeed, line
-from app.cli.dev.servers import EmbeddedPostgres, socket_folder
+from app.cli.dev.server_process import socket_folder
 from app.health.connections import broker_error, database_error
 from config.settings import Settings
 from tests.conftest import ROOT
