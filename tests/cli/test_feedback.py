@@ -16,7 +16,7 @@ from app.core.database import session, transaction
 from app.interactions import service as interactions
 from app.outcomes.models import Review
 from app.telemetry import persistence
-from tests.factories import Company, bearer, event, found_company, send_events, send_review
+from tests.factories import Company, bearer, event, create_company, send_events, send_review
 
 
 def run(app: Flask, *arguments: str) -> Any:
@@ -52,7 +52,7 @@ def test_a_review_is_listed_with_its_operation_newest_first(app: Flask, client: 
 
 def test_a_list_can_be_narrowed(app: Flask, client: FlaskClient, company: Company) -> None:
     with transaction():
-        other = found_company()
+        other = create_company()
     mine = review(client, company, "/orders", "success", "Everything was there.")
     review(client, company, "/carts", "partial", "Half of it was there.")
     theirs = review(client, other, "/orders", "failure", "Nothing was there.")

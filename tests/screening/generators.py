@@ -47,7 +47,7 @@ CHOSEN_PASSWORDS = (
     "{word}@{digits:3}",
     "P@{word}{digits:1}",
 )
-MADE_KEYS = (
+KEY_GENERATORS = (
     "{base62:20}",
     "{base62:40}",
     "{base36:24}",
@@ -147,10 +147,10 @@ COOKIE_SENTENCES = (
 def named_credentials(rng: random.Random) -> Iterator[tuple[str, str]]:
     """Yield each naming sentence with each shape of value that belongs into it."""
     for sentence in PASSWORD_SENTENCES:
-        for shape in (*CHOSEN_PASSWORDS, *MADE_KEYS):
+        for shape in (*CHOSEN_PASSWORDS, *KEY_GENERATORS):
             yield sentence, sentence.replace("{secret}", _url_safe(sentence, fill(shape, rng)))
     for sentence in KEY_SENTENCES:
-        for shape in MADE_KEYS:
+        for shape in KEY_GENERATORS:
             yield sentence, sentence.replace("{secret}", fill(shape, rng))
     for sentence in BASIC_SENTENCES:
         for shape in CHOSEN_PASSWORDS:

@@ -62,15 +62,15 @@ def test_a_confused_answer_is_no_context_and_one_warning(confused: Endpoint, cap
     assert [record.levelno for record in caplog.records] == [logging.WARNING]
     for secret in (COMPANY_KEY, "a_secret_reference"):
         assert secret not in caplog.text
-    assert {request.path for request in confused.received} == {"/api/v2/customer-context"}
+    assert {request.path for request in confused.requests} == {"/api/v2/customer-context"}
 
 
 def test_a_confused_answer_is_raised_if_asked_for(confused: Endpoint, caplog: pytest.LogCaptureFixture) -> None:
     context = client(confused.url)
     for _ in range(2):
-        with pytest.raises((ServiceUnavailable, ServiceRefused)) as raised:
+        with pytest.raises((ServiceUnavailable, ServiceRefused)) as error_info:
             ask(context, raise_errors=True)
-        assert "a_secret_reference" not in str(raised.value)
+        assert "a_secret_reference" not in str(error_info.value)
     assert caplog.records == []
 
 
@@ -81,8 +81,8 @@ def test_a_slow_service_costs_no_more_than_the_time_out(kind: str) -> None:
         with silent_listener() as url, pytest.raises(ServiceUnavailable, match="TimeoutError"):
             ask(client(url, timeout=0.25), raise_errors=True)
     else:
-        slow = json_reply(RETRIEVAL)._replace(drip_s=0.1 if kind == "drip" else 0)
-        with serving(Endpoint(usual=slow)) as endpoint:
+        slow_reply = json_reply(RETRIEVAL)._replace(drip_s=0.1 if kind == "drip" else 0)
+        with serving(Endpoint(usual=slow_reply)) as endpoint:
             if kind == "gate":
                 endpoint.gate.clear()
             with pytest.raises(ServiceUnavailable, match="TimeoutError"):
@@ -93,11 +93,11 @@ def test_a_slow_service_costs_no_more_than_the_time_out(kind: str) -> None:
 
 def test_a_name_that_is_not_resolved_costs_no_more_than_the_time_out(monkeypatch: pytest.MonkeyPatch) -> None:
     # The resolver belongs to the operating system: no server of ours can make it slow.
-    resolved = threading.Event()
-    monkeypatch.setattr(socket, "getaddrinfo", lambda *arguments, **options: resolved.wait(60))
+    resolution = threading.Event()
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *arguments, **options: resolution.wait(60))
     with pytest.raises(ServiceUnavailable, match="TimeoutError"):
         ask(client("https://feedback.example.com", timeout=0.1), raise_errors=True)
-    resolved.set()
+    resolution.set()
 
 
 def test_the_usual_time_out_is_a_quarter_of_a_second() -> None:
@@ -113,12 +113,12 @@ def test_a_service_that_failed_is_not_asked_again_for_a_while(
     context = client(endpoint.url)
     for _ in range(10):
         assert ask(context) == Context()
-    assert len(endpoint.received) == 1
+    assert len(endpoint.requests) == 1
     monkeypatch.setattr(context._client._breaker, "_open_until", time.monotonic() - 1)
     for _ in range(10):
         assert ask(context) == Context()
     # One found out for all.
-    assert len(endpoint.received) == 2
+    assert len(endpoint.requests) == 2
     endpoint.usual = json_reply({**RETRIEVAL, "items": []})
     monkeypatch.setattr(context._client._breaker, "_open_until", time.monotonic() - 1)
     assert [ask(context).retrieval_id for _ in range(5)] == ["r1"] * 5
@@ -139,7 +139,7 @@ def test_a_refusal_of_one_call_is_no_outage(endpoint: Endpoint, status: int) -> 
     context = client(endpoint.url)
     ask(context)
     ask(context)
-    assert len(endpoint.received) == 2
+    assert len(endpoint.requests) == 2
 
 
 @pytest.mark.parametrize("status", [401, 429])
@@ -148,7 +148,7 @@ def test_a_refusal_that_every_call_would_meet_is_one(endpoint: Endpoint, status:
     context = client(endpoint.url)
     ask(context)
     ask(context)
-    assert len(endpoint.received) == 1
+    assert len(endpoint.requests) == 1
 
 
 def test_a_mistake_of_the_programmer_is_told_once_with_the_services_words(
@@ -181,7 +181,7 @@ def test_what_cannot_be_written_as_json_is_told_and_left(endpoint: Endpoint, cap
     assert context.context(purpose="p", user_ref=object()) == Context()
     with pytest.raises(TypeError):
         context.context(purpose="p", user_ref=object(), raise_errors=True)
-    assert not endpoint.received
+    assert not endpoint.requests
     assert len(caplog.records) == 1
 
 
@@ -211,7 +211,7 @@ def test_no_more_than_some_connections_are_kept(endpoint: Endpoint) -> None:
     threads = [threading.Thread(target=ask, args=(context,)) for _ in range(http.MAX_IDLE_CONNECTIONS + 4)]
     for thread in threads:
         thread.start()
-    while len(endpoint.received) < len(threads):
+    while len(endpoint.requests) < len(threads):
         time.sleep(0.01)
     endpoint.gate.set()
     for thread in threads:

@@ -81,4 +81,4 @@ def test_a_service_that_nobody_vouches_for_gets_nothing(secure: Endpoint) -> Non
     context = CustomerContext(COMPANY_KEY, endpoint=secure.url, timeout=10)
     with pytest.raises(ServiceUnavailable, match="SSLCertVerificationError"):
         context.context(purpose="p", user_ref="u", raise_errors=True)
-    assert not secure.received
+    assert not secure.requests

@@ -52,7 +52,7 @@ def test_any_other_status_ends_it_at_once(endpoint: Endpoint, make_queue: MakeQu
     queue = make_queue()
     put(queue, 1)
     assert queue.flush()
-    assert [request.path for request in endpoint.received] == ["/api/v2/telemetry/batches"]
+    assert [request.path for request in endpoint.requests] == ["/api/v2/telemetry/batches"]
     assert queue.counters == {"queued": 1, "dropped_refused": 1}
 
 
@@ -62,7 +62,7 @@ def test_retry_after_is_honoured(endpoint: Endpoint, make_queue: MakeQueue, stat
     queue = make_queue()
     put(queue, 1)
     assert queue.flush()
-    first, second = (request.at for request in endpoint.received)
+    first, second = (request.at for request in endpoint.requests)
     assert second - first >= 0.95
 
 
@@ -71,7 +71,7 @@ def test_a_date_in_retry_after_is_honoured(endpoint: Endpoint, make_queue: MakeQ
     queue = make_queue()
     put(queue, 1)
     assert queue.flush()
-    first, second = (request.at for request in endpoint.received)
+    first, second = (request.at for request in endpoint.requests)
     assert second - first >= 0.8
 
 
