@@ -112,8 +112,6 @@ FOREIGN_TABLES = {
     ("evidence", "environments"): "one statement stores events, and only those within the environment's retention",
     ("summaries", "interactions"): "a day is counted from its interactions and reviews in one statement",
     ("summaries", "reviews"): "as interactions",
-    ("cli", "interactions"): "bin/dev shows arriving reviews without an app, by a connection of its own",
-    ("cli", "reviews"): "as interactions",
     ("retention", "customers"): "a customer leaves only when no row of any package names it",
     ("retention", "customer_references"): "as customers",
     ("retention", "customer_choices"): "as customers",
