@@ -3,7 +3,7 @@
 import uuid
 from typing import Any
 
-from agent_feedback import AgentFeedback, Context
+from agent_feedback import AgentFeedback, Context, CustomerReferences
 from flask import Flask, abort, jsonify, render_template_string, request
 
 PURPOSE = "product_personalization"
@@ -33,16 +33,16 @@ def only_for_members() -> None:
         abort(401)
 
 
-def customer() -> dict[str, str]:
+def customer() -> CustomerReferences:
     """Return the references of who is here."""
     user = request.headers.get("X-User")
-    return {"user_ref": user, "account_ref": "account_1"} if user else {}
+    return CustomerReferences(user, "account_1") if user else CustomerReferences()
 
 
 def retrieve_context() -> Context:
     """Return what is known, and ask for what is not."""
     customer_context = context.context(
-        purpose=PURPOSE, interaction_id=context.interaction(request.environ), **customer()
+        purpose=PURPOSE, interaction_id=context.interaction(request.environ), customer=customer()
     )
     if customer_context.value("shopping.priority") is None:
         context.ask(
@@ -50,7 +50,7 @@ def retrieve_context() -> Context:
             purpose=PURPOSE,
             remember="X-User" in request.headers,
             field_keys=["shopping.priority"],
-            **customer(),
+            customer=customer(),
         )
     return customer_context
 

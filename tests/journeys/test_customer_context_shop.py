@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 import requests
-from agent_feedback import CustomerContext
+from agent_feedback import CustomerContext, FieldDefinition
 from agent_feedback.agent import Received, from_response
 
 from tests.journeys.running import running_product
@@ -167,8 +167,8 @@ def test_a_product_asks_questions_of_its_own(stack: Stack) -> None:
         for name, kind in (("key", "product"), ("company_key", "company"))
     }
     fields = CustomerContext(keys["company_key"], endpoint=stack.url, timeout=30).fields
-    size = {"label": "The size that fits", "type": "customer_size", "allowed_values": ["small", "large"]}
-    fields.put("shop.size", **size, operations=["/sizes"], raise_errors=True)
+    definition = FieldDefinition("The size that fits", "customer_size", ["small", "large"], operations=["/sizes"])
+    fields.put("shop.size", definition, raise_errors=True)
     field_list = fields.list(raise_errors=True)
     assert field_list
     assert (field_list["legacyCatalogActive"], [field["key"] for field in field_list["fields"]]) == (

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import pytest
-from agent_feedback import Context, CustomerContext, ServiceRefused, ServiceUnavailable, http
+from agent_feedback import Context, CustomerContext, CustomerReferences, ServiceRefused, ServiceUnavailable, http
 
 from tests.sdk.endpoint import COMPANY_KEY, HANG_UP, Endpoint, Reply, closed_port, serving
 from tests.sdk.shop import json_reply
@@ -40,7 +40,7 @@ def client(url: str, timeout: float = 10) -> CustomerContext:
 
 
 def ask(context: CustomerContext, **call: Any) -> Context:
-    return context.context(purpose="p", user_ref="a_secret_reference", **call)
+    return context.context(purpose="p", customer=CustomerReferences("a_secret_reference"), **call)
 
 
 @contextmanager
@@ -178,9 +178,9 @@ def test_a_refusal_by_a_proxy_in_between_is_told_without_its_page(
 
 def test_what_cannot_be_written_as_json_is_told_and_left(endpoint: Endpoint, caplog: pytest.LogCaptureFixture) -> None:
     context = client(endpoint.url)
-    assert context.context(purpose="p", user_ref=object()) == Context()
+    assert context.context(purpose="p", customer=CustomerReferences(object())) == Context()
     with pytest.raises(TypeError):
-        context.context(purpose="p", user_ref=object(), raise_errors=True)
+        context.context(purpose="p", customer=CustomerReferences(object()), raise_errors=True)
     assert not endpoint.requests
     assert len(caplog.records) == 1
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 import pytest
-from agent_feedback.context_interaction import is_signed_interaction_id, signed_interaction_id
+from agent_feedback.context_interaction import CustomerReferences, is_signed_interaction_id, signed_interaction_id
 from agent_feedback.keys import CompanyKey
 
 from tests.sdk.endpoint import COMPANY_KEY, Endpoint
@@ -80,7 +80,9 @@ def test_what_was_not_given_out_is_not_taken(feedback: CompanyClient, header: st
 
 def test_a_known_customer_is_asked_whatever_the_request_says(endpoint: Endpoint, feedback: CompanyClient) -> None:
     (interaction,) = fetch(recording_app(feedback, [])).all(HEADER)
-    response = fetch(recording_app(feedback, [], user_ref="u"), HTTP_SERVICE_CONTEXT_INTERACTION=interaction)
+    response = fetch(
+        recording_app(feedback, [], customer=CustomerReferences("u")), HTTP_SERVICE_CONTEXT_INTERACTION=interaction
+    )
     assert "_service" in json.loads(response.body)
     assert not response.all(HEADER)
 

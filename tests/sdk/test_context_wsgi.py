@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import pytest
+from agent_feedback import CustomerReferences
 from flask import Flask, jsonify, request
 
 from tests.sdk.endpoint import Endpoint
@@ -55,7 +56,7 @@ def test_the_request_tells_what_the_adapter_knows(endpoint: Endpoint) -> None:
         runtime_hint=lambda environ: "an-agent/1",
         customer_ref=lambda e: "c",
     )
-    arguments = {"remember": True, "user_ref": "u", "account_ref": "a", "field_keys": ["shopping.priority"]}
+    arguments = {"remember": True, "customer": CustomerReferences("u", "a"), "field_keys": ["shopping.priority"]}
     response = fetch(
         feedback.wsgi(make_enrichment_app(feedback, **arguments)),
         "/products/12",
@@ -273,7 +274,9 @@ def test_a_flask_view_asks_with_one_line(endpoint: Endpoint) -> None:
 
     @app.get("/products")
     def products() -> Any:
-        feedback.customer_context.ask(request.environ, purpose="product_personalization", user_ref="u")
+        feedback.customer_context.ask(
+            request.environ, purpose="product_personalization", customer=CustomerReferences("u")
+        )
         return jsonify(products=[1, 2])
 
     app.wsgi_app = feedback.wsgi(app.wsgi_app)

@@ -4,6 +4,7 @@ import json
 import time
 
 import pytest
+from agent_feedback import CustomerReferences
 
 from tests.sdk.endpoint import HANG_UP, Endpoint, Reply, closed_port
 from tests.sdk.shop import CompanyClient, json_reply, make_enrichment_app
@@ -45,7 +46,7 @@ def test_a_wish_with_mistakes_leaves_the_response_as_it_was(
     endpoint: Endpoint, caplog: pytest.LogCaptureFixture
 ) -> None:
     feedback = CompanyClient(endpoint.url, mode="off")
-    for arguments in ({"user_ref": object()}, {"field_keys": 1}, {"operation": b"bytes"}):
+    for arguments in ({"customer": CustomerReferences(object())}, {"field_keys": 1}, {"operation": b"bytes"}):
         response = fetch(feedback.wsgi(make_enrichment_app(feedback, **arguments)))
         assert response == fetch(make_app())
     assert {record.levelname for record in caplog.records} == {"WARNING"}
