@@ -5,7 +5,7 @@ import random
 import pytest
 
 from app.screening.scanner import find_private
-from tests.screening.generators import CHOSEN_PASSWORDS, fill
+from tests.screening.generators import PASSWORD_TEMPLATES, fill
 
 PASSWORDS = (
     'The body was {{\\"user\\":\\"ops\\",\\"password\\":\\"{0}\\"}} in the log.',
@@ -54,7 +54,7 @@ HARMLESS_TEXTS = (
 
 
 @pytest.mark.parametrize("sentence", PASSWORDS)
-@pytest.mark.parametrize("shape", CHOSEN_PASSWORDS)
+@pytest.mark.parametrize("shape", PASSWORD_TEMPLATES)
 def test_a_password_is_found(sentence: str, shape: str) -> None:
     notes = [sentence.format(fill(shape, random.Random(number))) for number in range(10)]
     assert [note for note in notes if find_private(note) is None] == []

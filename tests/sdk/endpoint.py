@@ -50,10 +50,10 @@ class Reply(NamedTuple):
 
 
 class Endpoint:
-    """Answers from `replies` in order, and then with `usual`."""
+    """Answers from `replies` in order, and then with `default_reply`."""
 
-    def __init__(self, *replies: Reply, usual: Reply | None = None) -> None:
-        self.replies, self.usual = list(replies), usual or Reply()
+    def __init__(self, *replies: Reply, default_reply: Reply | None = None) -> None:
+        self.replies, self.default_reply = list(replies), default_reply or Reply()
         self.requests: list[ReceivedRequest] = []
         self.gate = threading.Event()
         """No answer goes out while this is not set."""
@@ -93,7 +93,7 @@ def _handler(endpoint: Endpoint) -> type[BaseHTTPRequestHandler]:
                 ReceivedRequest(time.monotonic(), self.path, dict(self.headers), body, self.command)
             )
             endpoint.gate.wait(10)
-            reply = endpoint.replies.pop(0) if endpoint.replies else endpoint.usual
+            reply = endpoint.replies.pop(0) if endpoint.replies else endpoint.default_reply
             if reply.status == HANG_UP:
                 self.close_connection = True
                 with suppress(OSError):

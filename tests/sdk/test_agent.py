@@ -24,7 +24,7 @@ def quick_retry(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(autouse=True)
 def usual_answer(endpoint: Endpoint) -> None:
-    endpoint.usual = Reply(200, json.dumps(ANSWER).encode())
+    endpoint.default_reply = Reply(200, json.dumps(ANSWER).encode())
 
 
 def body(url: str) -> dict[str, Any]:
@@ -181,14 +181,14 @@ def test_a_failure_that_may_pass_is_tried_once_more(endpoint: Endpoint, status: 
 
 
 def test_it_is_not_tried_a_third_time(endpoint: Endpoint) -> None:
-    endpoint.usual = Reply(503, b'{"error": "busy", "code": "unavailable"}')
+    endpoint.default_reply = Reply(503, b'{"error": "busy", "code": "unavailable"}')
     with pytest.raises(ServiceUnavailable, match="answered with status 503"):
         receive(endpoint.url).submit_outcome("success", NOTE)
     assert len(endpoint.requests) == 2
 
 
 def test_a_service_that_hangs_up_twice_cannot_be_reached(endpoint: Endpoint) -> None:
-    endpoint.usual = Reply(HANG_UP)
+    endpoint.default_reply = Reply(HANG_UP)
     with pytest.raises(ServiceUnavailable, match="could not be reached"):
         receive(endpoint.url).submit_outcome("success", NOTE)
     assert len(endpoint.requests) == 2
@@ -209,7 +209,7 @@ def test_a_server_that_does_not_speak_tls_cannot_be_reached(monkeypatch: pytest.
 
 @pytest.mark.parametrize("status", [400, 401, 403, 404, 410, 422, 429])
 def test_a_refusal_is_not_tried_again(endpoint: Endpoint, status: int) -> None:
-    endpoint.usual = Reply(status, b'{"error": "no", "code": "refused"}')
+    endpoint.default_reply = Reply(status, b'{"error": "no", "code": "refused"}')
     with pytest.raises(ServiceRefused) as error:
         receive(endpoint.url).submit_outcome("success", NOTE)
     assert (error.value.status, error.value.body) == (status, {"error": "no", "code": "refused"})
@@ -218,7 +218,7 @@ def test_a_refusal_is_not_tried_again(endpoint: Endpoint, status: int) -> None:
 
 @pytest.mark.parametrize("status", [301, 302, 307, 308])
 def test_a_redirect_is_a_refusal(endpoint: Endpoint, status: int) -> None:
-    endpoint.usual = Reply(status, b"<html>moved", (("Location", endpoint.url + "/elsewhere"),))
+    endpoint.default_reply = Reply(status, b"<html>moved", (("Location", endpoint.url + "/elsewhere"),))
     with pytest.raises(ServiceRefused, match=f"{status}: <html>moved"):
         receive(endpoint.url).submit_outcome("success", NOTE)
     assert [request.path for request in endpoint.requests] == ["/api/v2/outcomes"]
@@ -226,6 +226,6 @@ def test_a_redirect_is_a_refusal(endpoint: Endpoint, status: int) -> None:
 
 @pytest.mark.parametrize("answer", [b"", b"[]", b"hello", b'{"accepted"'])
 def test_a_success_that_is_no_object_is_not_taken_for_one(endpoint: Endpoint, answer: bytes) -> None:
-    endpoint.usual = Reply(200, answer)
+    endpoint.default_reply = Reply(200, answer)
     with pytest.raises(ServiceUnavailable, match="without a JSON object"):
         receive(endpoint.url).submit_outcome("success", NOTE)

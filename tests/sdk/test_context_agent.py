@@ -27,7 +27,7 @@ def quick_retry(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture(params=["json", "html"])
 def shop_url(endpoint: Endpoint, request: pytest.FixtureRequest) -> Iterator[str]:
     """A product on an origin of its own, which asks with each response."""
-    endpoint.usual = json_reply(context_action(endpoint.url))
+    endpoint.default_reply = json_reply(context_action(endpoint.url))
     feedback = CompanyClient(endpoint.url)
     page = {"body": PAGE, "headers": [("Content-Type", "text/html")]} if request.param == "html" else {}
     with serving_app(feedback.wsgi(make_enrichment_app(feedback, **page))) as url:
@@ -58,7 +58,7 @@ def test_an_answer_goes_through_the_product_and_arrives(endpoint: Endpoint, shop
     assert actions.context.state == "answer_ready"
     assert actions.context.instruction.startswith("Please answer")
     assert [entry["key"] for entry in actions.context.catalog] == ["shopping.priority", "shop.size"]
-    endpoint.usual = json_reply({"accepted": True, "state": "answered"})
+    endpoint.default_reply = json_reply({"accepted": True, "state": "answered"})
     size = {"key": "shop.size", "value": "large", "provenance": "agent_inference", "confidence": 0.5, "remember": False}
     assert actions.answer([PRICE, size]) == {"accepted": True, "state": "answered"}
     _, request = endpoint.requests
@@ -71,14 +71,14 @@ def test_an_answer_goes_through_the_product_and_arrives(endpoint: Endpoint, shop
 
 def test_what_is_not_known_can_be_told_too(endpoint: Endpoint, shop_url: str) -> None:
     actions = visit(shop_url)
-    endpoint.usual = json_reply({"accepted": True})
+    endpoint.default_reply = json_reply({"accepted": True})
     actions.answer([], status="no_relevant_context")
     assert endpoint.requests[-1].content == {"status": "no_relevant_context", "items": []}
 
 
 def test_a_refusal_goes_through_the_product_and_ends_the_question(endpoint: Endpoint, shop_url: str) -> None:
     actions = visit(shop_url)
-    endpoint.usual = json_reply(
+    endpoint.default_reply = json_reply(
         {"state": "declined", "changed": True, "stageInstruction": "Thank you.", "submit": None}
     )
     assert actions.decline_context()["state"] == "declined"
@@ -89,13 +89,13 @@ def test_a_refusal_goes_through_the_product_and_ends_the_question(endpoint: Endp
 
 
 def test_an_approval_brings_the_way_to_go_on(endpoint: Endpoint, shop_url: str) -> None:
-    endpoint.usual = json_reply(context_action(endpoint.url, "declined"))
+    endpoint.default_reply = json_reply(context_action(endpoint.url, "declined"))
     actions = visit(shop_url)
     assert actions.context
-    endpoint.usual = json_reply({"state": "answer_ready", "submit": context_action(endpoint.url)["submit"]})
+    endpoint.default_reply = json_reply({"state": "answer_ready", "submit": context_action(endpoint.url)["submit"]})
     actions.context.decide("approved", remember=False)
     assert endpoint.requests[-1].content == {"decision": "approved", "remember": False}
-    endpoint.usual = json_reply({"accepted": True})
+    endpoint.default_reply = json_reply({"accepted": True})
     assert actions.answer([PRICE])["accepted"]
 
 
@@ -108,7 +108,7 @@ def test_the_immediate_repetition_names_its_interaction(endpoint: Endpoint, shop
 
 
 def test_a_question_and_the_envelope_are_read_from_one_response(endpoint: Endpoint) -> None:
-    endpoint.usual = json_reply(context_action(endpoint.url))
+    endpoint.default_reply = json_reply(context_action(endpoint.url))
     for mode, state in (("never_ask", "feedback_ready"), ("off", "not_requested")):
         feedback = CompanyClient(endpoint.url, mode=mode)
         with serving_app(feedback.wsgi(make_enrichment_app(feedback))) as url:
@@ -120,7 +120,7 @@ def test_a_question_and_the_envelope_are_read_from_one_response(endpoint: Endpoi
 
 def test_the_service_that_is_away_is_tried_once_more_and_told_of(endpoint: Endpoint, shop_url: str) -> None:
     actions = visit(shop_url)
-    endpoint.usual = Reply(503)
+    endpoint.default_reply = Reply(503)
     with pytest.raises(ServiceUnavailable, match="answered with status 503 twice"):
         actions.answer([PRICE])
 
@@ -207,7 +207,7 @@ def test_what_is_no_question_is_none(response: Any) -> None:
 def test_without_a_question_nothing_is_answered(endpoint: Endpoint) -> None:
     feedback = CompanyClient(endpoint.url)
     with serving_app(feedback.wsgi(make_enrichment_app(feedback, b"{}", [JSON, ("Cache-Control", "private")]))) as url:
-        endpoint.usual = json_reply({})
+        endpoint.default_reply = json_reply({})
         actions = visit(url)
     assert (actions.context, actions.retry_headers) == (None, {})
     with pytest.raises(ValueError, match="has no context action"):
@@ -215,11 +215,11 @@ def test_without_a_question_nothing_is_answered(endpoint: Endpoint) -> None:
 
 
 def test_the_question_is_plain_json_for_an_agent_without_this_package(endpoint: Endpoint) -> None:
-    endpoint.usual = json_reply(context_action(endpoint.url))
+    endpoint.default_reply = json_reply(context_action(endpoint.url))
     feedback = CompanyClient(endpoint.url)
     with serving_app(feedback.wsgi(make_enrichment_app(feedback))) as url:
         action = requests.get(f"{url}/products", timeout=10).json()["_service"]["customerContext"]["submit"]
-        endpoint.usual = json_reply({"accepted": True})
+        endpoint.default_reply = json_reply({"accepted": True})
         answer = requests.post(
             url + action["url"],
             data=json.dumps({"status": "answered", "items": [{**PRICE, "type": "preference"}]}),

@@ -58,7 +58,7 @@ def context(endpoint: Endpoint) -> Iterator[CustomerContext]:
 
 
 def test_an_enrichment_request_has_the_members_of_the_contract(endpoint: Endpoint, context: CustomerContext) -> None:
-    endpoint.usual = json_reply(context_action(endpoint.url))
+    endpoint.default_reply = json_reply(context_action(endpoint.url))
     result = context.request_enrichment(
         ContextRequest(
             "targeted_advertising",
@@ -93,13 +93,13 @@ def test_an_enrichment_request_has_the_members_of_the_contract(endpoint: Endpoin
 
 
 def test_what_is_not_known_is_left_out(endpoint: Endpoint, context: CustomerContext) -> None:
-    endpoint.usual = json_reply(context_action(endpoint.url))
+    endpoint.default_reply = json_reply(context_action(endpoint.url))
     context.request_enrichment(ContextRequest("p", operation="/products"), **REQUEST_ARGUMENTS)
     assert endpoint.requests[0].content.keys() == {"interactionId", "operation", "surface", "purpose", "remember"}
 
 
 def test_a_context_is_typed_and_offers_only_what_may_be_used(endpoint: Endpoint, context: CustomerContext) -> None:
-    endpoint.usual = json_reply(RETRIEVAL)
+    endpoint.default_reply = json_reply(RETRIEVAL)
     result = context.context(purpose="p", customer=CustomerReferences("user_1"), interaction_id=INTERACTION)
     assert result.items[0] == ContextItem(
         "s1",
@@ -124,7 +124,7 @@ def test_a_context_is_typed_and_offers_only_what_may_be_used(endpoint: Endpoint,
 
 
 def test_an_interaction_is_enough_where_nobody_is_named(endpoint: Endpoint, context: CustomerContext) -> None:
-    endpoint.usual = json_reply({**RETRIEVAL, "items": []})
+    endpoint.default_reply = json_reply({**RETRIEVAL, "items": []})
     assert not context.context(purpose="p", interaction_id=INTERACTION)
     assert endpoint.requests[0].content == {"purpose": "p", "interactionId": INTERACTION}
 
@@ -167,7 +167,7 @@ def test_without_a_retrieval_or_a_decision_nothing_is_recorded(endpoint: Endpoin
 
 
 def test_questions_are_put_listed_and_deleted(endpoint: Endpoint, context: CustomerContext) -> None:
-    endpoint.usual = json_reply({"key": "shop.size"})
+    endpoint.default_reply = json_reply({"key": "shop.size"})
     fields = context.fields
     fields.put("shop.size", FieldDefinition("The size", "customer_size", ["small", "large"], enabled=False))
     assert fields.list() == {"key": "shop.size"}
@@ -185,14 +185,14 @@ def test_questions_are_put_listed_and_deleted(endpoint: Endpoint, context: Custo
 
 
 def test_calls_share_a_connection(endpoint: Endpoint, context: CustomerContext) -> None:
-    endpoint.usual = json_reply(RETRIEVAL)
+    endpoint.default_reply = json_reply(RETRIEVAL)
     for _ in range(5):
         context.context(purpose="p", customer=CustomerReferences("u"))
     assert (len(endpoint.requests), endpoint.connections) == (5, 1)
 
 
 def test_threads_get_each_their_own_answer(endpoint: Endpoint, context: CustomerContext) -> None:
-    endpoint.usual = json_reply(RETRIEVAL)
+    endpoint.default_reply = json_reply(RETRIEVAL)
     result: list[Context] = []
     customer = CustomerReferences("u")
     threads = [
@@ -207,7 +207,7 @@ def test_threads_get_each_their_own_answer(endpoint: Endpoint, context: Customer
 
 
 def test_a_fork_opens_connections_of_its_own(endpoint: Endpoint, context: CustomerContext) -> None:
-    endpoint.usual = json_reply(RETRIEVAL)
+    endpoint.default_reply = json_reply(RETRIEVAL)
     context.context(purpose="p", customer=CustomerReferences("parent"))
     child = os.fork()
     if not child:
@@ -282,7 +282,7 @@ def test_the_kill_switch_ends_every_call(
 
 
 def test_a_conflict_can_be_told_from_an_outage(endpoint: Endpoint, context: CustomerContext) -> None:
-    endpoint.usual = json_reply({"error": "This decision was recorded otherwise.", "code": "conflict"}, 409)
+    endpoint.default_reply = json_reply({"error": "This decision was recorded otherwise.", "code": "conflict"}, 409)
     arguments: dict[str, Any] = {"external_decision_id": "e", "context_retrieval_id": "r", "signal_ids": []}
     assert context.record_decision(**arguments) is None
     with pytest.raises(ServiceRefused) as error:

@@ -19,7 +19,7 @@ HEADER = "Service-Context-Interaction"
 
 @pytest.fixture
 def feedback(endpoint: Endpoint) -> CompanyClient:
-    endpoint.usual = json_reply(context_action(endpoint.url))
+    endpoint.default_reply = json_reply(context_action(endpoint.url))
     return CompanyClient(endpoint.url)
 
 
@@ -97,7 +97,7 @@ def test_the_context_of_the_repetition_is_asked_for_by_its_interaction(
         return make_enrichment_app(feedback)(environ, start_response)
 
     (interaction,) = fetch(feedback.wsgi(app)).all(HEADER)
-    endpoint.usual = json_reply({"retrievalId": "r", "items": []})
+    endpoint.default_reply = json_reply({"retrievalId": "r", "items": []})
     fetch(feedback.wsgi(app), HTTP_SERVICE_CONTEXT_INTERACTION=interaction)
     assert [request.path.rpartition("/")[2] for request in endpoint.requests] == ["requests", "customer-context"]
     assert endpoint.requests[1].content == {"purpose": "product_personalization", "interactionId": interaction}
@@ -105,7 +105,7 @@ def test_the_context_of_the_repetition_is_asked_for_by_its_interaction(
 
 def test_a_response_that_asks_nothing_has_no_such_header(endpoint: Endpoint, feedback: CompanyClient) -> None:
     assert not fetch(feedback.wsgi(make_app())).all(HEADER)
-    endpoint.usual = json_reply(context_action(endpoint.url, "no_relevant_context", submit=None, consent=None))
+    endpoint.default_reply = json_reply(context_action(endpoint.url, "no_relevant_context", submit=None, consent=None))
     assert not fetch(feedback.wsgi(make_enrichment_app(feedback))).all(HEADER)
 
 
@@ -129,7 +129,7 @@ def test_an_interaction_belongs_where_the_vector_says(vector: dict[str, Any]) ->
 @pytest.mark.parametrize("cache_mode", ["safe", "private"])
 @pytest.mark.parametrize("mode", ["off", "never_ask"])
 def test_the_answer_to_the_repetition_is_kept_out_of_caches(endpoint: Endpoint, mode: str, cache_mode: str) -> None:
-    endpoint.usual = json_reply(context_action(endpoint.url))
+    endpoint.default_reply = json_reply(context_action(endpoint.url))
     feedback = CompanyClient(endpoint.url, mode=mode, cache_mode=cache_mode)
     (interaction,) = fetch(feedback.wsgi(make_enrichment_app(feedback))).all(HEADER)
     for headers in (

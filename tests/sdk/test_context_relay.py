@@ -30,7 +30,7 @@ def no_product(environ: Any, start_response: Any) -> Iterable[bytes]:
 
 @pytest.fixture
 def app(endpoint: Endpoint) -> App:
-    endpoint.usual = json_reply({"accepted": True})
+    endpoint.default_reply = json_reply({"accepted": True})
     return CompanyClient(endpoint.url).wsgi(no_product)
 
 
@@ -78,7 +78,7 @@ def test_a_handle_and_a_body_are_forwarded_and_nothing_else(
 
 
 def test_every_way_back_leads_over_the_company(endpoint: Endpoint, app: App) -> None:
-    endpoint.usual = json_reply({"state": "answer_ready", "submit": context_action(endpoint.url)["submit"]})
+    endpoint.default_reply = json_reply({"state": "answer_ready", "submit": context_action(endpoint.url)["submit"]})
     response = post(app, CONSENT, {"decision": "approved"}, SCRIPT_NAME="/shop", PATH_INFO=CONSENT)
     assert json.loads(response.body)["submit"]["url"] == f"/shop{ANSWERS}"
     assert endpoint.url.encode() not in response.body
@@ -87,12 +87,12 @@ def test_every_way_back_leads_over_the_company(endpoint: Endpoint, app: App) -> 
 @pytest.mark.parametrize("status", [400, 401, 403, 404, 409, 410, 413, 422, 429])
 def test_the_services_own_refusals_come_through(endpoint: Endpoint, app: App, status: int) -> None:
     content = {"error": "No.", "code": "no", "errors": [{"pointer": "/status", "allowed": ["answered"]}]}
-    endpoint.usual = Reply(status, json.dumps(content).encode(), (("Retry-After", "7"), ("Set-Cookie", "a=1")))
+    endpoint.default_reply = Reply(status, json.dumps(content).encode(), (("Retry-After", "7"), ("Set-Cookie", "a=1")))
     response = post(app)
     assert (int(response.status[:3]), json.loads(response.body)) == (status, content)
     assert response.all("Retry-After") == ["7"]
     # A date, or whatever else it may be, is not worth reading.
-    endpoint.usual = Reply(status, json.dumps(content).encode(), (("Retry-After", "soon"),))
+    endpoint.default_reply = Reply(status, json.dumps(content).encode(), (("Retry-After", "soon"),))
     assert not post(app).all("Retry-After")
     assert not response.all("Set-Cookie")
     assert response.all("WWW-Authenticate") == (["Bearer"] if status == 401 else [])
@@ -195,7 +195,7 @@ def test_a_body_in_pieces_is_taken_where_the_server_marks_its_end(endpoint: Endp
 
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
 def test_a_redirect_is_not_followed(endpoint: Endpoint, app: App, status: int) -> None:
-    endpoint.usual = Reply(status, b"{}", (("Location", endpoint.url + "/elsewhere"),))
+    endpoint.default_reply = Reply(status, b"{}", (("Location", endpoint.url + "/elsewhere"),))
     assert error(post(app)) == (502, "service_redirect_rejected")
     assert [request.path for request in endpoint.requests] == ["/api/v2/enrichment/answers"]
 
@@ -217,7 +217,7 @@ def test_a_redirect_is_not_followed(endpoint: Endpoint, app: App, status: int) -
 def test_a_service_that_gives_no_answer_is_unreachable(
     endpoint: Endpoint, reply: Reply, caplog: pytest.LogCaptureFixture
 ) -> None:
-    endpoint.usual = reply
+    endpoint.default_reply = reply
     app = CompanyClient(endpoint.url, relay_timeout=0.5 if reply.drip_s else 10.0).wsgi(no_product)
     # The second finds out at once what the first did.
     for response in (post(app), post(app)):
@@ -232,7 +232,7 @@ def test_a_service_that_gives_no_answer_is_unreachable(
 def test_a_service_that_is_back_is_asked_again(endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(relay, "RETRY_AFTER_S", 0.001)
     app = CompanyClient(endpoint.url).wsgi(no_product)
-    endpoint.replies, endpoint.usual = [Reply(503)], json_reply({"accepted": True})
+    endpoint.replies, endpoint.default_reply = [Reply(503)], json_reply({"accepted": True})
     assert post(app).status.startswith("503")
     while post(app).status != "200 OK":
         assert len(endpoint.requests) < 100

@@ -44,7 +44,7 @@ def secure(certificate: Path) -> Iterator[Endpoint]:
     """A service behind TLS."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(certificate)
-    with serving(Endpoint(usual=RETRIEVAL), context) as service:
+    with serving(Endpoint(default_reply=RETRIEVAL), context) as service:
         yield service
 
 
@@ -67,7 +67,7 @@ def test_calls_share_a_connection_and_open_another_when_it_was_closed(secure: En
 
 @pytest.mark.usefixtures("is_trusted")
 def test_a_slow_service_costs_no_more_than_the_time_out(secure: Endpoint) -> None:
-    secure.usual = RETRIEVAL._replace(drip_s=0.1)
+    secure.default_reply = RETRIEVAL._replace(drip_s=0.1)
     started_at = time.monotonic()
     with pytest.raises(ServiceUnavailable, match="TimeoutError"):
         CustomerContext(COMPANY_KEY, endpoint=secure.url, timeout=0.5).context(

@@ -20,7 +20,7 @@ PAGE = b"<!doctype html><html><head><title>Shop</title></head><body>Shoes</body>
 
 @pytest.fixture(autouse=True)
 def a_question(endpoint: Endpoint) -> None:
-    endpoint.usual = json_reply(context_action(endpoint.url))
+    endpoint.default_reply = json_reply(context_action(endpoint.url))
 
 
 def context_of(response: Response) -> dict[str, Any]:
@@ -137,7 +137,7 @@ def test_the_kill_switch_takes_everything_away(endpoint: Endpoint, monkeypatch: 
 
 def test_html_carries_the_question_in_an_element(endpoint: Endpoint) -> None:
     answer = context_action(endpoint.url, stageInstruction="</script><b>")
-    endpoint.usual = json_reply(answer)
+    endpoint.default_reply = json_reply(answer)
     feedback = CompanyClient(endpoint.url)
     response = fetch(feedback.wsgi(make_enrichment_app(feedback, PAGE, [HTML, ("ETag", '"1"')])))
     head, tail = response.body.split(b'<script id="agent-service-context" type="application/json">')
@@ -257,7 +257,7 @@ def test_what_the_product_does_to_its_environment_changes_no_address(endpoint: E
 def test_without_anything_to_do_the_agent_is_told_nothing(
     endpoint: Endpoint, changes: dict[str, Any], is_asked: bool
 ) -> None:
-    endpoint.usual = json_reply(context_action(endpoint.url, **changes))
+    endpoint.default_reply = json_reply(context_action(endpoint.url, **changes))
     feedback = CompanyClient(endpoint.url, mode="off")
     app = make_enrichment_app(feedback)
     assert is_untouched(fetch(feedback.wsgi(app)), app) is not is_asked

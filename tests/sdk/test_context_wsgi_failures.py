@@ -18,7 +18,7 @@ from tests.sdk.site import BODY, JSON, CountingBody, fetch, make_app
 )
 @pytest.mark.parametrize("mode", ["off", "never_ask"])
 def test_when_the_service_fails_the_rest_goes_out_as_ever(endpoint: Endpoint, mode: str, reply: Reply) -> None:
-    endpoint.usual = reply
+    endpoint.default_reply = reply
     feedback = CompanyClient(endpoint.url, mode=mode)
     for body in (BODY, CountingBody(BODY)):
         headers = [JSON, ("ETag", '"1"'), *([] if body is BODY else [("Content-Length", str(len(BODY)))])]
@@ -53,7 +53,7 @@ def test_a_wish_with_mistakes_leaves_the_response_as_it_was(
 
 
 def test_an_answer_that_cannot_be_used_takes_only_the_question_away(endpoint: Endpoint) -> None:
-    endpoint.usual = Reply(200, b'{"submit":' * 600 + b"1" + b"}" * 600)
+    endpoint.default_reply = Reply(200, b'{"submit":' * 600 + b"1" + b"}" * 600)
     feedback = CompanyClient(endpoint.url)
     response = fetch(feedback.wsgi(make_enrichment_app(feedback)))
     assert list(json.loads(response.body)) == ["a", "_agentFeedback"]
@@ -72,7 +72,7 @@ def test_a_mistake_of_ours_lets_the_product_answer(endpoint: Endpoint, monkeypat
 
 
 def test_an_operation_that_the_service_refuses_does_not_reach_telemetry(endpoint: Endpoint) -> None:
-    endpoint.usual = json_reply({"error": "No.", "code": "invalid"}, 422)
+    endpoint.default_reply = json_reply({"error": "No.", "code": "invalid"}, 422)
     feedback = CompanyClient(endpoint.url)
     fetch(feedback.wsgi(make_enrichment_app(feedback, operation="no operation?")), "/orders/12")
     assert [event["operation"] for event in feedback.events] == ["/orders/:id"]

@@ -97,7 +97,7 @@ def test_a_refusal_ends_the_run_and_is_named(
 def test_a_redirect_is_never_followed(tmp_path: Path) -> None:
     with serving_anything(Endpoint()) as other_endpoint, serving_anything(Endpoint()) as first_endpoint:
         for status in (301, 302, 303, 307, 308):
-            first_endpoint.usual = first_endpoint.usual._replace(
+            first_endpoint.default_reply = first_endpoint.default_reply._replace(
                 status=status, headers=(("Location", other_endpoint.url),)
             )
             ship(first_endpoint.url, tmp_path, log(tmp_path), code=1)

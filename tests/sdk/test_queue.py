@@ -188,7 +188,7 @@ def test_shutdown_reports_what_was_still_waiting_or_on_its_way(endpoint: Endpoin
 
 
 def test_shutdown_reports_what_the_service_did_not_take(endpoint: Endpoint, make_queue: MakeQueue) -> None:
-    endpoint.usual = Reply(500)
+    endpoint.default_reply = Reply(500)
     queue = make_queue(flush_interval=60)
     put(queue, 1, 2, 3)
     assert queue.shutdown() == 3
@@ -196,7 +196,7 @@ def test_shutdown_reports_what_the_service_did_not_take(endpoint: Endpoint, make
 
 def test_a_batch_that_fails_after_shutdown_is_counted(endpoint: Endpoint, make_queue: MakeQueue) -> None:
     endpoint.gate.clear()
-    endpoint.usual = Reply(500)
+    endpoint.default_reply = Reply(500)
     queue = make_queue()
     put(queue, 1)
     assert queue.shutdown(0.1) == 1

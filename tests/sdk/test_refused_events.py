@@ -115,7 +115,7 @@ def test_another_status_ends_the_batch_whatever_it_names(
 
 
 def test_a_401_pauses_sending(endpoint: Endpoint, make_queue: MakeQueue) -> None:
-    endpoint.usual = Reply(401)
+    endpoint.default_reply = Reply(401)
     queue = make_queue()
     put(queue, 1)
     assert queue.flush()
@@ -147,7 +147,7 @@ def test_sending_goes_on_after_the_pause(
 
 
 def test_shutdown_does_not_wait_for_the_end_of_the_pause(endpoint: Endpoint, make_queue: MakeQueue) -> None:
-    endpoint.usual = Reply(401)
+    endpoint.default_reply = Reply(401)
     queue = make_queue()
     put(queue, 1)
     queue.flush()

@@ -9,7 +9,7 @@ from agent_feedback.context_client import CallOptions, ContextCall, ContextClien
 
 @dataclass(frozen=True)
 class FieldDefinition:
-    """A field of the company's own, with its category and its allowed values; None leaves the default of the service."""
+    """A field of the company's own, with its category and allowed values; None leaves the default of the service."""
 
     label: str
     type: str
