@@ -29,9 +29,9 @@ _HOST = validate.Regexp(r"^([a-z0-9-]{1,63}\.)+[a-z]{2,63}\Z", error="must be on
 class BadAllowlist(Exception):
     """The file cannot be used; lists everything that is wrong with it."""
 
-    def __init__(self, mistakes: list[str]) -> None:
-        super().__init__("\n".join(mistakes))
-        self.mistakes = mistakes
+    def __init__(self, errors: list[str]) -> None:
+        super().__init__("\n".join(errors))
+        self.errors = errors
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,35 +120,35 @@ def read_allowlist(text: str) -> Allowlist:
     except tomllib.TOMLDecodeError as error:
         raise BadAllowlist([f"it is not TOML: {error}"]) from None
     entries: Entries = {}
-    mistakes = [f"{name}: no such section" for name in content if name not in _SECTIONS]
+    errors = [f"{name}: no such section" for name in content if name not in _SECTIONS]
     for name in _SECTIONS:
         section = content.get(name)
         if not isinstance(section, list) or not section:
-            mistakes.append(f"{name}: no entries")
+            errors.append(f"{name}: no entries")
             continue
-        entries[name], section_mistakes = _load(name, section)
-        mistakes += section_mistakes
-    if mistakes:
-        raise BadAllowlist(mistakes)
-    return _made_of(entries)
+        entries[name], section_errors = _load(name, section)
+        errors += section_errors
+    if errors:
+        raise BadAllowlist(errors)
+    return _build_allowlist(entries)
 
 
 def _load(name: str, section: Sequence[Any]) -> tuple[list[dict[str, Any]], list[str]]:
     key, schema = _SECTIONS[name]
-    loaded, mistakes, names = [], [], set()
+    entries, errors, names = [], [], set()
     for number, entry in enumerate(section, 1):
         entry_name = str(entry.get(key, "")) if isinstance(entry, dict) else ""
-        place = f"{name} {number}" + (f" ({entry_name})" if entry_name else "")
+        label = f"{name} {number}" + (f" ({entry_name})" if entry_name else "")
         try:
-            loaded.append(schema.load(entry))
+            entries.append(schema.load(entry))
         except ValidationError as error:
-            mistakes += [f"{place}: {words}" for words in _words(error)]
+            errors += [f"{label}: {words}" for words in _words(error)]
         else:
-            mistakes += [f"{place}: {words}" for words in _contradictions(loaded[-1])]
+            errors += [f"{label}: {words}" for words in _contradictions(entries[-1])]
         if entry_name and entry_name in names:
-            mistakes.append(f"{place}: is there twice")
+            errors.append(f"{label}: is there twice")
         names.add(entry_name)
-    return loaded, mistakes
+    return entries, errors
 
 
 def _words(error: ValidationError) -> Iterator[str]:
@@ -164,7 +164,7 @@ def _contradictions(entry: dict[str, Any]) -> Iterator[str]:
         yield f"assistant_visit: contradicts class {entry['fetch_class']}"
 
 
-def _made_of(entries: Entries) -> Allowlist:
+def _build_allowlist(entries: Entries) -> Allowlist:
     methods = {f"{entry['vendor']}_verified_bot": entry["schema_version"] for entry in entries["vendors"]}
     return Allowlist(
         agents={

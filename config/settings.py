@@ -143,7 +143,7 @@ class Settings:
         try:
             allowlist = read_allowlist(ALLOWLIST.read_text())
         except BadAllowlist as error:
-            mistakes += [f"{ALLOWLIST.name}: {mistake}" for mistake in error.mistakes]
+            mistakes += [f"{ALLOWLIST.name}: {mistake}" for mistake in error.errors]
         if mistakes:
             raise BadSettings(sorted(mistakes))
         return cls._of(values, allowlist)

@@ -22,8 +22,8 @@ from app.cli.dev.valkey import EmbeddedValkey
 from app.core.database import Timeouts, transaction
 from app.models import METADATA
 from config.settings import DEVELOPMENT_PREFIX, Settings
-from tests.conversations import Clock, Talk
-from tests.factories import Company, found_company
+from tests.conversations import Clock, ContextApi
+from tests.factories import Company, create_company
 
 pytest_plugins = ["tests.accounts.fixtures", "tests.journeys.fixtures"]
 
@@ -108,8 +108,8 @@ def settings(servers: Servers) -> Settings:
 @pytest.fixture(scope="session")
 def quick_passwords() -> Iterator[None]:
     """Hash passwords at the least cost: every test founds a company, whose owner has one."""
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setattr("app.accounts.passwords._hasher", PasswordHasher(time_cost=1, memory_cost=8, parallelism=1))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("app.accounts.passwords._hasher", PasswordHasher(time_cost=1, memory_cost=8, parallelism=1))
         yield
 
 
@@ -147,12 +147,12 @@ def client(app: Flask) -> FlaskClient:
 def company(app: Flask) -> Company:
     """A company with one product, one environment and its keys."""
     with transaction():
-        return found_company()
+        return create_company()
 
 
 @pytest.fixture
-def talk(client: FlaskClient, company: Company) -> Talk:
-    return Talk(client, company)
+def context_api(client: FlaskClient, company: Company) -> ContextApi:
+    return ContextApi(client, company)
 
 
 @pytest.fixture

@@ -29,7 +29,7 @@ class Clock:
 
 
 @dataclass(frozen=True)
-class Talk:
+class ContextApi:
     """The requests of one company and of its customers' agents."""
 
     client: FlaskClient
@@ -61,7 +61,7 @@ class Talk:
     def retrieve(self, purpose: str = PERSONALIZATION, **references: str) -> TestResponse:
         return self.post("/customer-context", {"purpose": purpose, **references})
 
-    def known(self, purpose: str = PERSONALIZATION, **references: str) -> dict[str, str]:
+    def context_values(self, purpose: str = PERSONALIZATION, **references: str) -> dict[str, str]:
         """Return the values of the retrieved items by their keys."""
         answer = self.retrieve(purpose, **references)
         assert answer.status_code == 200, answer.data

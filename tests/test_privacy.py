@@ -11,8 +11,8 @@ PRIVACY = (ROOT / "docs" / "privacy.md").read_text()
 
 def test_every_table_is_listed_and_no_other() -> None:
     rows = [line.split("|")[1] for line in PRIVACY.splitlines() if line.startswith("| `")]
-    listed = [name for row in rows for name in re.findall(r"`(\w+)`", row)]
-    assert sorted(listed) == sorted(METADATA.tables)
+    table_names = [name for row in rows for name in re.findall(r"`(\w+)`", row)]
+    assert sorted(table_names) == sorted(METADATA.tables)
 
 
 def test_the_prefixes_are_those_that_are_stored() -> None:

@@ -62,12 +62,12 @@ class Entry:
 
     def as_wire(self) -> dict[str, Any]:
         """Return the entry as agents and companies see it."""
-        authored = {"questionType": self.question_type} if self.question_type else {}
+        optional_members = {"questionType": self.question_type} if self.question_type else {}
         return {
             "key": self.key,
             "label": self.label,
             "type": self.type,
-            **authored,
+            **optional_members,
             "allowedValues": list(self.allowed_values),
             "targetedAdvertisingSafe": self.targeted_advertising_safe,
         }
@@ -117,7 +117,7 @@ def read(content: dict[str, Any]) -> CatalogFile:
     return CatalogFile(catalog, read_terms(sensitive))
 
 
-def product_entry(key: str, label: str, authored_type: str, values: Sequence[str], **rest: Any) -> Entry:
+def product_entry(key: str, label: str, authored_type: str, values: Sequence[str], **options: Any) -> Entry:
     """Return the entry of a product's own field."""
     return Entry(
         key=key,
@@ -125,7 +125,7 @@ def product_entry(key: str, label: str, authored_type: str, values: Sequence[str
         type=canonical_type(authored_type),
         question_type=authored_type,
         allowed_values=tuple(values),
-        **rest,
+        **options,
     )
 
 

@@ -19,6 +19,6 @@ MAX_FIELDS = 64
 """Of one product."""
 
 
-def canonical_type(authored: str) -> str:
+def canonical_type(authored_type: str) -> str:
     """Return the class that an answer submits for a category that a product chose."""
-    return authored if authored in CANONICAL_TYPES else FALLBACK_TYPE
+    return authored_type if authored_type in CANONICAL_TYPES else FALLBACK_TYPE

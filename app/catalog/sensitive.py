@@ -16,7 +16,7 @@ class Phrase(NamedTuple):
 
     text: str
     singular: str
-    joined: str
+    joined_words: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +53,8 @@ def find_errors(table: Mapping[str, Any]) -> Iterator[str]:
     harmless_beside = table.get("harmless_beside")
     if not isinstance(harmless_beside, dict) or not all(map(_is_list_of_terms, harmless_beside.values())):
         yield "sensitive.harmless_beside must have a list of words for each of its terms"
-    elif not invalid and (unknown := set(harmless_beside) - {*table["words"], *table["stems"]}):
-        yield f"sensitive.harmless_beside has terms that are no word or stem: {', '.join(sorted(unknown))}"
+    elif not invalid and (unknown_terms := set(harmless_beside) - {*table["words"], *table["stems"]}):
+        yield f"sensitive.harmless_beside has terms that are no word or stem: {', '.join(sorted(unknown_terms))}"
 
 
 def find_sensitive(texts: Iterable[str], terms: SensitiveTerms) -> str | None:
@@ -68,7 +68,7 @@ def _matches(text: str, terms: SensitiveTerms) -> Iterator[str]:
     row = f" {' '.join(singulars)} "
     neighbours = {*words, *singulars}
     for phrase in terms.phrases:
-        if f" {phrase.singular} " in row or any(word.startswith(phrase.joined) for word in words):
+        if f" {phrase.singular} " in row or any(word.startswith(phrase.joined_words) for word in words):
             yield phrase.text
     for word, singular in zip(words, singulars, strict=True):
         matches = {word, singular} & terms.words | {stem for stem in terms.stems if word.startswith(stem)}
@@ -79,12 +79,12 @@ def _matches(text: str, terms: SensitiveTerms) -> Iterator[str]:
 
 def _words(text: str) -> list[str]:
     """Return the words of a text in lowercase, without accents and invisible characters."""
-    plain = "".join(
+    text = "".join(
         character
         for character in unicodedata.normalize("NFKD", text)
         if not unicodedata.combining(character) and unicodedata.category(character) != "Cf"
     )
-    return _WORD.findall(plain.translate(_APOSTROPHES).lower())
+    return _WORD.findall(text.translate(_APOSTROPHES).lower())
 
 
 def _singular(word: str) -> str:

@@ -3,14 +3,14 @@
 import json
 import uuid
 from collections.abc import Callable, Iterator, Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from functools import partial
 from time import sleep
 
 import click
 
+from app.cli.follower import Follower, ReadPage
 from app.cli.output import Row, printable
-from app.core import clock
 from app.core.database import transaction
 from app.core.errors import ApiError
 from app.interactions.feed import Feed, FeedCriteria, FeedItem
@@ -26,10 +26,6 @@ report = click.Group("report")
 DEFAULT_LIMIT = 50
 MAX_LIMIT = 1_000
 POLL_INTERVAL_S = 1.0
-PAGE_SIZE = 500
-
-COMMIT_DELAY = timedelta(seconds=10)
-"""A row may become visible this long after its created_at, so each poll reads that far back."""
 
 
 def _list_command(group: click.Group, feed: Feed, outcomes: Sequence[str], help_text: str) -> None:
@@ -49,61 +45,37 @@ def _list_command(group: click.Group, feed: Feed, outcomes: Sequence[str], help_
         limit: int,
         **switches: bool,
     ) -> None:
-        def read(page: Callable[[FeedCriteria], list[FeedItem]]) -> list[FeedItem]:
+        def read_page(list_items: Callable[[FeedCriteria], list[FeedItem]]) -> list[FeedItem]:
             with transaction():
-                return page(FeedCriteria(list_environment_ids(environment_id), outcome, operation))
+                return list_items(FeedCriteria(list_environment_ids(environment_id), outcome, operation))
 
         try:
-            _print(feed, read, limit, is_following=switches["follow"], as_json=switches["as_json"])
+            _print(feed, read_page, limit, is_following=switches["follow"], as_json=switches["as_json"])
         except ApiError as error:
             raise click.ClickException(str(error)) from None
         except KeyboardInterrupt:
             return
 
 
-ReadPage = Callable[[Callable[[FeedCriteria], list[FeedItem]]], list[FeedItem]]
-
-
-def _print(feed: Feed, read: ReadPage, limit: int, *, is_following: bool, as_json: bool) -> None:
+def _print(feed: Feed, read_page: ReadPage, limit: int, *, is_following: bool, as_json: bool) -> None:
     if is_following:
-        for item in follow(feed, read, limit):
+        for item in follow(feed, read_page, limit):
             click.echo(json.dumps(_as_row(item)) if as_json else _as_line(item))
         return
-    newest = read(partial(feed.list_newest, limit=limit))
+    items = read_page(partial(feed.list_newest, limit=limit))
     if as_json:
-        click.echo(json.dumps([_as_row(item) for item in newest], indent=2))
+        click.echo(json.dumps([_as_row(item) for item in items], indent=2))
     else:
-        click.echo("\n".join(map(_as_line, newest)) or "none")
+        click.echo("\n".join(map(_as_line, items)) or "none")
 
 
-def follow(feed: Feed, read: ReadPage, limit: int) -> Iterator[FeedItem]:
+def follow(feed: Feed, read_page: ReadPage, limit: int) -> Iterator[FeedItem]:
     """Yield the newest items, the oldest of them first, and then each item that becomes visible."""
-    latest = clock.now()
-    newest = read(partial(feed.list_newest, limit=limit))[::-1]
-    yield from newest
-    # What comes before the first item of a full page was left out.
-    first = newest[0][:3] if len(newest) == limit else None
-    printed = {item[:3] for item in newest}
-    latest = newest[-1].created_at if newest else latest
+    follower = Follower(feed, read_page)
+    yield from follower.start(limit)
     while True:
-        since = latest - COMMIT_DELAY
-        printed = {cursor for cursor in printed if cursor[0] >= since}
-        for item in _read_after(feed, read, since):
-            if item[:3] not in printed and (first is None or item[:3] > first):
-                printed.add(item[:3])
-                latest = max(latest, item.created_at)
-                yield item
+        yield from follower.poll()
         sleep(POLL_INTERVAL_S)
-
-
-def _read_after(feed: Feed, read: ReadPage, since: datetime) -> Iterator[FeedItem]:
-    cursor: FeedItem | datetime = since
-    while True:
-        page = read(partial(feed.list_after, limit=PAGE_SIZE, cursor=cursor))
-        yield from page
-        if len(page) < PAGE_SIZE:
-            return
-        cursor = page[-1]
 
 
 def _as_row(item: FeedItem) -> Row:

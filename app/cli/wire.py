@@ -84,8 +84,8 @@ class EnvelopeVariant(NamedTuple):
     state: str
     mode: str
     policy: str
-    when: str
-    configured: tuple[str, ...]
+    when_key: str
+    configured_modes: tuple[str, ...]
     """The environment's modes in which it appears; empty where no consent is needed."""
     actions: tuple[str, ...]
 
@@ -106,7 +106,10 @@ _ENVELOPE_VARIANTS = (
 
 
 def _variant(variant: EnvelopeVariant) -> Json:
-    consent: Json = {"configuredMode": {"enum": list(variant.configured)}, "consentManagedBy": {"const": "service"}}
+    consent: Json = {
+        "configuredMode": {"enum": list(variant.configured_modes)},
+        "consentManagedBy": {"const": "service"},
+    }
     return _closed_object(
         {
             "v": {"const": _CONTRACT["version"]},
@@ -115,9 +118,9 @@ def _variant(variant: EnvelopeVariant) -> Json:
             "requested": {"const": variant.state != "feedback_disabled"},
             "consentRequired": {"const": variant.state == "consent_required"},
             "consentPolicy": {"const": variant.policy},
-            **(consent if variant.configured else {}),
+            **(consent if variant.configured_modes else {}),
             "reliability": {"enum": list(_CONTRACT["reliability"].values())},
-            "when": {"const": _CONTRACT["when"][variant.when]},
+            "when": {"const": _CONTRACT["when"][variant.when_key]},
             "instruction": {"const": _TEXTS[variant.state]},
             "privacy": {"const": _TEXTS["privacy"]},
             "expiresAt": {"type": "string", "format": "date-time"},

@@ -9,8 +9,7 @@ from app.consent import contract
 from app.consent.models import ConsentDecision
 from app.core.database import session
 from app.core.errors import NotFound
-from app.products.models import Product
-from app.products.service import get_environment
+from app.products.service import get_environment, get_product
 
 SCHEMA_VERSION = "ISO/IEC TS 27560:2023"
 _EVENT_STATES = {"approved": "consent given", "declined": "consent refused"}
@@ -27,7 +26,7 @@ def build_receipt(environment_id: uuid.UUID, interaction_id: uuid.UUID, service_
     decision = session().get(ConsentDecision, (environment_id, interaction_id))
     if decision is None:
         raise NoSuchDecision
-    product = session().get_one(Product, get_environment(environment_id).product_id)
+    product = get_product(get_environment(environment_id).product_id)
     name, _, version = decision.question.partition("/")
     return {
         "header": {

@@ -4,8 +4,8 @@ from typing import Any
 
 from app.consent import service
 from app.consent.schemas import (
-    DecidedSchema,
     Decision,
+    DecisionResultSchema,
     DecisionSchema,
     IntrospectionSchema,
     Subjects,
@@ -33,7 +33,7 @@ def introspect() -> Introspection:
 
 @decisions.post("/decisions", operation_id="decideConsent")
 @decisions.arguments(DecisionSchema)
-@decisions.response(200, DecidedSchema, errors=(409,))
+@decisions.response(200, DecisionResultSchema, errors=(409,))
 def decide(decision: Decision) -> DecisionResult:
     """Record the user's decision.
 

@@ -105,7 +105,7 @@ class FeedbackContractSchema(marshmallow.Schema):
     submit = fields.Nested(SubmitReportSchema, required=True)
 
 
-class DecidedSchema(Schema):
+class DecisionResultSchema(Schema):
     """The state after a decision."""
 
     example = {"state": "declined", "decidedAt": "2026-01-31T12:00:00Z", "changed": True, "feedback": None}

@@ -13,14 +13,15 @@ from app.core.database import PreparedStatement, session
 from app.core.errors import Problem, Unprocessable
 from app.core.pepper import current_pepper
 from app.core.purposes import Purpose
-from app.customers.locks import MAX_TRIES, CustomerBusy
+from app.customers import locks
+from app.customers.locks import CustomerGone
 from app.customers.rules import Level, References, digest_references
 from app.customers.sql import NAMED_CUSTOMER, locked_customer
 from app.enrichment.sql import INTERACTION_CUSTOMER, INTERACTION_SIGNALS, remembered_signals
 from app.products.key_cache import CallerEnvironment
 
 
-class ContextRow(NamedTuple):
+class RetrievalRow(NamedTuple):
     """One row of a retrieval: its level, whether its customer was removed meanwhile, and an item if there is any."""
 
     identity_level: Level | None
@@ -34,6 +35,7 @@ class ContextRow(NamedTuple):
     confidence: float | None
     remembered: bool
     expires_at: datetime
+    allowed_uses: list[str]
 
 
 # One statement, so that it sees one moment, and one that asks by index only. It locks the customer before it stores the
@@ -72,26 +74,10 @@ RETRIEVE_CONTEXT = PreparedStatement(
         FROM items HAVING NOT (SELECT has_moved FROM status)
         ON CONFLICT (product_id, id) DO NOTHING
     )
-    SELECT * FROM status LEFT JOIN items ON true ORDER BY key
+    SELECT *, ARRAY[:purpose::text] AS allowed_uses FROM status LEFT JOIN items ON true ORDER BY key
     """,
-    row=ContextRow,
+    row=RetrievalRow,
 )
-
-
-@dataclass(frozen=True, slots=True)
-class ContextItem:
-    """One signal, as a company retrieves it."""
-
-    signal_id: uuid.UUID
-    key: str
-    type: str
-    value: str
-    summary: str
-    provenance: str
-    confidence: float | None
-    allowed_uses: list[str]
-    remembered: bool
-    expires_at: datetime
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +88,7 @@ class Retrieval:
     identity_level: Level
     context_version: str
     interaction_id: uuid.UUID | None
-    items: list[ContextItem]
+    items: list[RetrievalRow]
 
 
 def retrieve(environment: CallerEnvironment, query: ContextQuery) -> Retrieval:
@@ -113,8 +99,8 @@ def retrieve(environment: CallerEnvironment, query: ContextQuery) -> Retrieval:
         sentence = "Send userRef, accountRef or anonymousRef, or the interactionId that was answered in."
         raise Unprocessable(problems=[Problem("", "required", sentence)])
     retrieval_id = uuid.uuid4()
-    rows = _retrieve_rows(environment, query, references, retrieval_id)
-    items = [_item(row, query.purpose) for row in rows if row.signal_id is not None]
+    rows = locks.retry(lambda: _retrieve_rows(environment, query, references, retrieval_id))
+    items = [row for row in rows if row.signal_id is not None]
     return Retrieval(
         retrieval_id=retrieval_id,
         identity_level=Level(rows[0].identity_level or references.level),
@@ -131,35 +117,19 @@ def find_retrieval(product_id: uuid.UUID, retrieval_id: uuid.UUID) -> ContextRet
 
 def _retrieve_rows(
     environment: CallerEnvironment, query: ContextQuery, references: References, retrieval_id: uuid.UUID
-) -> list[ContextRow]:
-    """Return at least one row; look again if the customer was erased or linked at that instant."""
-    for _ in range(MAX_TRIES):
-        rows = RETRIEVE_CONTEXT.all(
-            product_id=environment.product_id,
-            environment_id=environment.id,
-            retrieval_id=retrieval_id,
-            user=references.user,
-            account=references.account,
-            anonymous=references.anonymous,
-            interaction_id=uuid.UUID(query.interaction_id) if query.interaction_id else None,
-            purpose=query.purpose,
-            now=clock.now(),
-        )
-        if not rows[0].has_moved:
-            return rows
-    raise CustomerBusy
-
-
-def _item(row: ContextRow, purpose: str) -> ContextItem:
-    return ContextItem(
-        signal_id=row.signal_id,
-        key=row.key,
-        type=row.type,
-        value=row.value,
-        summary=row.summary,
-        provenance=row.provenance,
-        confidence=row.confidence,
-        allowed_uses=[purpose],
-        remembered=row.remembered,
-        expires_at=row.expires_at,
+) -> list[RetrievalRow]:
+    """Return at least one row, or raise `CustomerGone` if the customer was erased or linked at that instant."""
+    rows = RETRIEVE_CONTEXT.all(
+        product_id=environment.product_id,
+        environment_id=environment.id,
+        retrieval_id=retrieval_id,
+        user=references.user,
+        account=references.account,
+        anonymous=references.anonymous,
+        interaction_id=uuid.UUID(query.interaction_id) if query.interaction_id else None,
+        purpose=query.purpose,
+        now=clock.now(),
     )
+    if rows[0].has_moved:
+        raise CustomerGone
+    return rows

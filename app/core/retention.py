@@ -18,8 +18,8 @@ class RetentionRule:
     """Rows of `table` are removed when `instant` is older than the retention of their environment.
 
     With `is_expiry` they are removed at `instant` itself. Without `has_environment` the table has no environment,
-    and its rules must have `is_expiry`. `key` identifies a row within its environment. `follow_up` is SQL that runs
-    in the same statement and reads the removed rows as `removed_rows`.
+    and its rules must have `is_expiry`. `key` identifies a row within its environment. `follow_ups` are statements
+    that run in the same one and read the removed rows as `removed_rows`.
     """
 
     group: Group
@@ -27,6 +27,6 @@ class RetentionRule:
     key: tuple[str, ...]
     instant: str
     reason: str
-    follow_up: str = ""
+    follow_ups: tuple[str, ...] = ()
     is_expiry: bool = False
     has_environment: bool = True

@@ -6,6 +6,8 @@ deadlock or overlap.
 
 import uuid
 from collections.abc import Callable
+from contextlib import suppress
+from typing import TypeVar
 
 from sqlalchemy import text
 
@@ -21,16 +23,22 @@ _LOCK_FOR_REMOVAL = text("""
 
 MAX_TRIES = 5
 
+Result = TypeVar("Result")
 
-class CustomerBusy(Conflict):
-    """The customer was linked or erased repeatedly while it was looked up."""
+
+class CustomerGone(Conflict):
+    """The customer was linked into another one, or erased, before it was locked."""
 
     code = "customer_busy"
     sentence = "This customer is being changed by others; please try again."
 
 
-class CustomerGone(Exception):
-    """The customer was linked into another one, or erased, before it was locked."""
+def retry(attempt: Callable[[], Result]) -> Result:
+    """Return what `attempt` returns; while it raises `CustomerGone`, call it again, up to `MAX_TRIES` times in all."""
+    for _ in range(MAX_TRIES - 1):
+        with suppress(CustomerGone):
+            return attempt()
+    return attempt()
 
 
 def lock_current(
@@ -42,20 +50,20 @@ def lock_current(
     `find_customer_id` has to read the database every time. `is_for_removal` keeps retrievals out as well. Raises
     `CustomerGone` if the customer does not exist or never stays the same.
     """
-    for _ in range(MAX_TRIES):
+
+    def attempt() -> uuid.UUID | None:
         customer_id = find_customer_id()
         if customer_id is None:
             return None
-        try:
-            if is_for_removal:
-                lock_for_removal(product_id, customer_id)
-            else:
-                lock(product_id, customer_id)
-        except CustomerGone:
-            continue
-        if find_customer_id() == customer_id:
-            return customer_id
-    raise CustomerGone
+        if is_for_removal:
+            lock_for_removal(product_id, customer_id)
+        else:
+            lock(product_id, customer_id)
+        if find_customer_id() != customer_id:
+            raise CustomerGone
+        return customer_id
+
+    return retry(attempt)
 
 
 def lock(product_id: uuid.UUID, customer_id: uuid.UUID) -> None:

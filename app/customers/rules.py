@@ -13,7 +13,7 @@ class ContextPurpose(StrEnum):
 
 
 class Level(StrEnum):
-    """How a customer is known."""
+    """How well a customer is identified: `identityLevel`."""
 
     VERIFIED = "verified"
     PSEUDONYMOUS = "pseudonymous"
@@ -21,7 +21,7 @@ class Level(StrEnum):
 
 
 class Kind(StrEnum):
-    """What a reference names."""
+    """The kind of a customer's reference."""
 
     ACCOUNT = "account"
     USER = "user"

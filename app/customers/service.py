@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
-from sqlalchemy import Row, Table, text
+from sqlalchemy import Row, Table, delete, text
 
 from app.core import clock
 from app.core.database import Base, session
+from app.core.database.deletion import delete_rows
 from app.core.errors import Conflict
 from app.customers import locks
-from app.customers.locks import MAX_TRIES, CustomerBusy, CustomerGone
 from app.customers.models import Customer, CustomerChoice, CustomerReference
 from app.customers.rules import DECLINED, NO_ACCOUNT, ContextPurpose, Kind, Level, References
 
@@ -89,12 +89,7 @@ def resolve(product_id: uuid.UUID, references: References) -> Identity:
     if references.level is Level.EPHEMERAL:
         return Identity(None, references.level)
     session().execute(_LOCK_REFERENCES, {"keys": _lock_keys(product_id, references)})
-    for _ in range(MAX_TRIES):
-        try:
-            return _resolve(product_id, references)
-        except CustomerGone:
-            continue
-    raise CustomerBusy
+    return locks.retry(lambda: _resolve(product_id, references))
 
 
 def find(product_id: uuid.UUID, references: References) -> uuid.UUID | None:
@@ -136,10 +131,15 @@ def list_declined(product_id: uuid.UUID, customer_id: uuid.UUID) -> list[str]:
     ]
 
 
+def own_tables() -> tuple[Table, ...]:
+    """Return the tables of customers, of their references and of their choices."""
+    return tuple(Base.metadata.tables[model.__tablename__] for model in (Customer, CustomerReference, CustomerChoice))
+
+
 def tables_of_customers() -> list[Table]:
     """Return the tables of other packages whose rows belong to a customer: those with a column `customer_id`."""
-    own = {Customer.__tablename__, CustomerReference.__tablename__, CustomerChoice.__tablename__}
-    return [table for table in Base.metadata.sorted_tables if "customer_id" in table.columns and table.name not in own]
+    tables = (table for table in Base.metadata.sorted_tables if "customer_id" in table.columns)
+    return [table for table in tables if table not in own_tables()]
 
 
 def _lock_keys(product_id: uuid.UUID, references: References) -> list[int]:
@@ -149,25 +149,25 @@ def _lock_keys(product_id: uuid.UUID, references: References) -> list[int]:
 
 
 def _resolve(product_id: uuid.UUID, references: References) -> Identity:
-    verified = _verified(product_id, references)
+    verified_id = _find_verified(product_id, references)
     if references.anonymous is None:
-        assert verified is not None
-        return Identity(_locked(product_id, verified), references.level)
+        assert verified_id is not None
+        return Identity(_lock(product_id, verified_id), references.level)
     rows = _find(product_id, Kind.ANONYMOUS, references.anonymous)
-    if verified is None:
+    if verified_id is None:
         customer_id = rows[0].customer_id if rows else _create(product_id, Kind.ANONYMOUS, references.anonymous)
-        return Identity(_locked(product_id, customer_id), references.level)
+        return Identity(_lock(product_id, customer_id), references.level)
     if not rows:
-        _refer(product_id, Kind.ANONYMOUS, references.anonymous, verified, is_linked=True)
-    elif rows[0].customer_id != verified:
+        _refer(product_id, Kind.ANONYMOUS, references.anonymous, verified_id, is_linked=True)
+    elif rows[0].customer_id != verified_id:
         if rows[0].linked_at is not None:
             raise LinkedElsewhere
-        _link(product_id, rows[0].customer_id, verified)
-        return Identity(verified, references.level, has_been_linked=True)
-    return Identity(_locked(product_id, verified), references.level)
+        _link(product_id, rows[0].customer_id, verified_id)
+        return Identity(verified_id, references.level, has_been_linked=True)
+    return Identity(_lock(product_id, verified_id), references.level)
 
 
-def _verified(product_id: uuid.UUID, references: References) -> uuid.UUID | None:
+def _find_verified(product_id: uuid.UUID, references: References) -> uuid.UUID | None:
     if references.user is not None:
         return _user(product_id, references.user, references.account or NO_ACCOUNT)
     if references.account is None:
@@ -230,7 +230,7 @@ def _refer(
     session().flush()
 
 
-def _locked(product_id: uuid.UUID, customer_id: uuid.UUID) -> uuid.UUID:
+def _lock(product_id: uuid.UUID, customer_id: uuid.UUID) -> uuid.UUID:
     locks.lock(product_id, customer_id)
     _update_last_seen(product_id, customer_id)
     return customer_id
@@ -242,15 +242,17 @@ def _update_last_seen(product_id: uuid.UUID, customer_id: uuid.UUID) -> None:
     session().execute(_UPDATE_LAST_SEEN, values)
 
 
-def _link(product_id: uuid.UUID, customer_id: uuid.UUID, into: uuid.UUID) -> None:
+def _link(product_id: uuid.UUID, customer_id: uuid.UUID, target_id: uuid.UUID) -> None:
     """Move everything of an anonymous customer to a verified one."""
-    values = {"product_id": product_id, "customer_id": customer_id, "into": into, "now": clock.now()}
-    locks.lock_for_removal(product_id, customer_id, into)
-    _update_last_seen(product_id, into)
+    values = {"product_id": product_id, "customer_id": customer_id, "into": target_id, "now": clock.now()}
+    locks.lock_for_removal(product_id, customer_id, target_id)
+    _update_last_seen(product_id, target_id)
     session().execute(_MERGE_CHOICES, values)
     session().execute(_REPOINT, values)
     where = "WHERE product_id = :product_id AND customer_id = :customer_id"
     for table in tables_of_customers():
         session().execute(text(f"UPDATE {table.name} SET customer_id = :into {where}"), values)
-    session().execute(text(f"DELETE FROM customer_choices {where}"), values)
-    session().execute(text("DELETE FROM customers WHERE product_id = :product_id AND id = :customer_id"), values)
+    delete_rows(
+        delete(CustomerChoice).where(CustomerChoice.product_id == product_id, CustomerChoice.customer_id == customer_id)
+    )
+    delete_rows(delete(Customer).where(Customer.product_id == product_id, Customer.id == customer_id))

@@ -1,7 +1,7 @@
 """SQL fragments about customers that statements of other packages are made of."""
 
 # Of :product_id, :user, :account and :anonymous (digests or null). `customer` has one row, of the named customer's id
-# and how well it is known, or none. A verified reference that names nobody yet leaves it to the anonymous reference.
+# and how well it is known, or none. While a verified reference has no customer, the anonymous reference decides.
 NAMED_CUSTOMER = """
     verified AS (
         SELECT customer_id FROM customer_references
@@ -18,7 +18,7 @@ NAMED_CUSTOMER = """
         WHERE NOT EXISTS (SELECT FROM verified) AND product_id = :product_id AND kind = 'anonymous'
           AND digest = :anonymous::bytea
     ), customer AS (
-        -- A user of several accounts who is named without one is nobody.
+        -- A userRef of several accounts without an accountRef identifies no customer.
         SELECT (array_agg(customer_id))[1] AS id, min(level) AS level FROM named HAVING count(*) = 1
     )
 """

@@ -134,8 +134,8 @@ def not_found(error: NotFound) -> AnyResponse:
 
 def _preference() -> float:
     """Return a positive number if the request prefers HTML to JSON, a negative one if JSON, and 0 if neither."""
-    accepted = request.accept_mimetypes
-    return accepted["text/html"] - accepted["application/json"]
+    mimetypes = request.accept_mimetypes
+    return mimetypes["text/html"] - mimetypes["application/json"]
 
 
 def _sign_in_path() -> str:

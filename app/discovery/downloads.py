@@ -52,9 +52,10 @@ def downloads() -> dict[str, Download]:
 
 def paths() -> dict[str, str]:
     """Return the path of each language's download."""
-    published = {language: f"/sdk/{download.name}" for language, download in downloads().items()}
+    published_paths = {language: f"/sdk/{download.name}" for language, download in downloads().items()}
     return {
-        language: {**UNPUBLISHED, **published}[language] for language in ("node", "python", "go", "rust", "protocol")
+        language: {**UNPUBLISHED, **published_paths}[language]
+        for language in ("node", "python", "go", "rust", "protocol")
     }
 
 

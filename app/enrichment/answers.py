@@ -110,9 +110,9 @@ def _digest(request: EnrichmentRequest, new_answer: Answer) -> bytes:
     return digest_members(key, [new_answer.status, *new_answer.items])
 
 
-def _differences(stored: bytes, digests: bytes) -> list[Problem]:
+def _differences(stored_digests: bytes, digests: bytes) -> list[Problem]:
     """Return a problem for each member of an answer that differs from the stored one."""
-    positions = differing_positions(stored, digests)
+    positions = differing_positions(stored_digests, digests)
     pointers = [f"/items/{position - 1}" if position else "/status" for position in positions]
     return [Problem(pointer, "changed", "This differs from the first answer.") for pointer in pointers]
 

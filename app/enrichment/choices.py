@@ -22,7 +22,7 @@ def choose(open_request: OpenRequest, choice: ContextChoice) -> ChoiceView:
     if choice.remember and not request.remember:
         problem = Problem("/remember", "remember_not_allowed", "What was not to be remembered cannot be; leave it out.")
         raise Unprocessable(problems=[problem])
-    earlier = (request.state, request.remember)
+    previous_choice = (request.state, request.remember)
     if choice.decision == DECLINED:
         decline(request)
     else:
@@ -31,7 +31,7 @@ def choose(open_request: OpenRequest, choice: ContextChoice) -> ChoiceView:
         request.remember = False
         revocation.stop_remembering(request)
     session().flush()
-    return views.show_choice(request, changed=earlier != (request.state, request.remember))
+    return views.show_choice(request, changed=previous_choice != (request.state, request.remember))
 
 
 def inspect(environment: CallerEnvironment, open_request: OpenRequest) -> RequestView:

@@ -22,9 +22,9 @@ def digest_members(key: bytes, members: Iterable[Any]) -> bytes:
     )
 
 
-def differing_positions(stored: bytes, current: bytes) -> list[int]:
+def differing_positions(stored_digests: bytes, digests: bytes) -> list[int]:
     """Return the positions of the members whose digests differ, or that only one of the two has."""
-    pairs = zip_longest(_split(stored), _split(current))
+    pairs = zip_longest(_split(stored_digests), _split(digests))
     return [position for position, (first, second) in enumerate(pairs) if first != second]
 
 

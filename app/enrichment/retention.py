@@ -24,7 +24,7 @@ RULES = (
         ("interaction_id",),
         "expires_at",
         "its handle has expired; what was observed of a call is needed no longer",
-        follow_up=_CLOSE_REQUEST,
+        follow_ups=(_CLOSE_REQUEST,),
         is_expiry=True,
     ),
     RetentionRule(

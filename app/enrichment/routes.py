@@ -8,7 +8,7 @@ from app.enrichment.schemas import (
     AcceptedAnswerSchema,
     Answer,
     AnswerSchema,
-    ChosenSchema,
+    ChoiceResultSchema,
     ContextChoice,
     ContextChoiceSchema,
     NewRequest,
@@ -19,10 +19,10 @@ from app.enrichment.views import ChoiceView, RequestView
 from app.tokens.guards import current_environment, current_key_id
 
 requests_blp = Blueprint(
-    "asking", __name__, title="Enrichment requests", description="Requests for one interaction's context."
+    "enrichment_requests", __name__, title="Enrichment requests", description="Requests for one interaction's context."
 )
 answers_blp = Blueprint(
-    "answering",
+    "enrichment_answers",
     __name__,
     title="Enrichment answers",
     description="What the customer's agent answers, and the user's choice.",
@@ -63,7 +63,7 @@ def answer(new_answer: Answer) -> AcceptedAnswer:
 
 @answers_blp.post("/consent/decisions", operation_id="decideContext")
 @answers_blp.arguments(ContextChoiceSchema)
-@answers_blp.response(200, ChosenSchema)
+@answers_blp.response(200, ChoiceResultSchema)
 def choose(choice: ContextChoice) -> ChoiceView:
     """Record the user's explicit choice.
 

@@ -213,7 +213,7 @@ class ContextChoiceSchema(Schema):
     remember = Flag()
 
 
-class ChosenSchema(Schema):
+class ChoiceResultSchema(Schema):
     """The request after a choice."""
 
     request_id = fields.UUID(required=True)

@@ -32,3 +32,11 @@ INTERACTION_CUSTOMER = """
          WHERE s.environment_id = :environment_id AND s.interaction_id = :interaction_id LIMIT 1)
     )
 """
+
+# Of a row of `customers`.
+CUSTOMER_HAS_NO_ROWS = """
+    NOT EXISTS (SELECT FROM signals s WHERE s.product_id = customers.product_id AND s.customer_id = customers.id)
+    AND NOT EXISTS (
+        SELECT FROM enrichment_requests r WHERE r.product_id = customers.product_id AND r.customer_id = customers.id
+    )
+"""

@@ -133,16 +133,16 @@ def summarize(workspace_id: uuid.UUID, product_id: uuid.UUID, environment_id: uu
 
 
 def _counts(rows: list[Row], column: str) -> list[Count]:
-    return _ordered(Count(row[column], row["events"]) for row in rows if row["list"] == column and row[column])
+    return _sort(Count(row[column], row["events"]) for row in rows if row["list"] == column and row[column])
 
 
-def _ordered(counts: Iterable[Count]) -> list[Count]:
+def _sort(counts: Iterable[Count]) -> list[Count]:
     return sorted((count for count in counts if count.count), key=lambda count: (-count.count, count.name))
 
 
-def _tiers(fetches: int, attested: int) -> list[Count]:
+def _tiers(fetch_count: int, attested_count: int) -> list[Count]:
     """Split the fetches: network evidence comes beside an agent's token only, and is what attests."""
-    return _ordered([Count(rules.SOURCE_ATTESTED, attested), Count(rules.CLAIMED, fetches - attested)])
+    return _sort([Count(rules.SOURCE_ATTESTED, attested_count), Count(rules.CLAIMED, fetch_count - attested_count)])
 
 
 def _sources(rows: list[Row]) -> list[SourceCount]:

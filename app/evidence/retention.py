@@ -10,7 +10,7 @@ RULES = (
         ("digest",),
         "observed_at",
         "evidence is removed by its time of observation; older evidence is not stored either",
-        follow_up=record_changes("removed_rows", "-"),
+        follow_ups=(record_changes("removed_rows", "-"),),
     ),
 )
 

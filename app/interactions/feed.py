@@ -67,7 +67,7 @@ class Feed:
 
 
 def _statement(table: str, outcome: str, note: str, direction: str) -> TextClause:
-    after = """
+    after_condition = """
         AND f.created_at >= :created_at
         AND (f.created_at, f.environment_id, f.interaction_id) > (:created_at, :environment_id, :interaction_id)
     """
@@ -81,7 +81,7 @@ def _statement(table: str, outcome: str, note: str, direction: str) -> TextClaus
             WHERE f.environment_id = environment.id
               AND (CAST(:outcome AS text) IS NULL OR f.{outcome} = :outcome)
               AND (CAST(:operation AS text) IS NULL OR coalesce(i.operation, :pending) = :operation)
-              {after if direction == "ASC" else ""}
+              {after_condition if direction == "ASC" else ""}
             ORDER BY f.created_at {direction}, f.interaction_id {direction} LIMIT :limit
         ) page
         ORDER BY created_at {direction}, environment_id {direction}, interaction_id {direction} LIMIT :limit

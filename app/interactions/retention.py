@@ -10,7 +10,7 @@ RULES = (
         ("id",),
         "received_at",
         "what agents did is kept for as long as the company wants",
-        follow_up=day_marks("removed_rows"),
+        follow_ups=(day_marks("removed_rows"),),
     ),
     RetentionRule(
         Group.FEEDBACK,

@@ -130,9 +130,9 @@ def promote_queued_interactions() -> int:
     while True:
         with transaction():
             lock_interactions()
-            promoted: int = session().execute(_PROMOTE, {"batch_size": BATCH_SIZE}).scalar_one()
-        total += promoted
-        if promoted < BATCH_SIZE:
+            row_count: int = session().execute(_PROMOTE, {"batch_size": BATCH_SIZE}).scalar_one()
+        total += row_count
+        if row_count < BATCH_SIZE:
             return total
 
 

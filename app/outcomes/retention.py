@@ -10,7 +10,7 @@ RULES = (
         ("interaction_id",),
         "created_at",
         "a review is removed by its own age, with or without its interaction",
-        follow_up=day_marks("removed_rows", "created_at"),
+        follow_ups=(day_marks("removed_rows", "created_at"),),
     ),
 )
 

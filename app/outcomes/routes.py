@@ -21,6 +21,6 @@ def record(outcome: Outcome) -> AcceptedOutcome:
 
 
 @blp.fallback(AcceptedOutcomeSchema)
-def recorded() -> AcceptedOutcome | None:
+def find() -> AcceptedOutcome | None:
     """Answer with the review that is stored, whatever the body was."""
     return service.find_accepted_outcome(current_environment(), current_capability())

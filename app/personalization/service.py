@@ -12,9 +12,9 @@ from app.context import service as context
 from app.context.models import ContextRetrieval
 from app.core import clock
 from app.core.database import session
+from app.core.database.deletion import delete_rows
 from app.core.errors import Conflict, NotFound, Problem, Unprocessable
 from app.customers import locks
-from app.customers.erasure import delete_rows
 from app.customers.locks import CustomerGone
 from app.personalization.models import PersonalizationDecision, PersonalizationOutcome
 from app.personalization.schemas import NewDecision, NewOutcome

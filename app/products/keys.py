@@ -66,6 +66,6 @@ class Seal:
         """Seal a secret."""
         return self._fernet.encrypt(secret)
 
-    def open(self, sealed: bytes) -> bytes:
+    def open(self, sealed_secret: bytes) -> bytes:
         """Return a sealed secret, or raise `cryptography.fernet.InvalidToken`."""
-        return self._fernet.decrypt(sealed)
+        return self._fernet.decrypt(sealed_secret)

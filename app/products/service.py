@@ -45,9 +45,7 @@ def create_product(workspace_id: uuid.UUID, name: str, actor: str = COMMAND_LINE
 
 def create_environment(product_id: uuid.UUID, name: str, actor: str = COMMAND_LINE_ACTOR) -> Environment:
     """Add an environment to a product."""
-    product = session().get(Product, product_id)
-    if product is None:
-        raise NotFound("There is no product with this id.")
+    product = get_product(product_id)
     environment = Environment(id=uuid.uuid4(), product_id=product_id, name=_name(name), created_at=clock.now())
     session().add(environment)
     record_audit_entry(product.workspace_id, actor, "environment.created", str(environment.id), name=environment.name)
@@ -84,6 +82,21 @@ def set_environment(
     return environment
 
 
+def get_product(product_id: uuid.UUID) -> Product:
+    """Return a product."""
+    product = session().get(Product, product_id)
+    if product is None:
+        raise NotFound("There is no product with this id.")
+    return product
+
+
+def delete_product(product_id: uuid.UUID, actor: str = COMMAND_LINE_ACTOR) -> None:
+    """Delete a product with its environments and keys; rows of other packages have to be gone."""
+    product = get_product(product_id)
+    record_audit_entry(product.workspace_id, actor, "product.deleted", str(product_id), name=product.name)
+    session().delete(product)
+
+
 def list_products(workspace_id: uuid.UUID | None = None) -> list[Product]:
     """Return the products of a workspace, or of all, oldest first."""
     statement = select(Product).order_by(Product.created_at, Product.id).limit(MAX_LIST_LENGTH)
@@ -104,11 +117,16 @@ def list_environments(
     return list(session().scalars(statement))
 
 
-def list_environment_ids(environment_id: uuid.UUID | None = None) -> list[uuid.UUID]:
-    """Return the ids of all environments, or of the one, which must be there."""
+def list_environment_ids(
+    environment_id: uuid.UUID | None = None, *, product_id: uuid.UUID | None = None
+) -> list[uuid.UUID]:
+    """Return the ids of all environments, of a product's, or of the one, which must be there."""
     if environment_id is not None:
         return [get_environment(environment_id).id]
-    return list(session().scalars(select(Environment.id)))
+    statement = select(Environment.id)
+    return list(
+        session().scalars(statement if product_id is None else statement.where(Environment.product_id == product_id))
+    )
 
 
 def get_environment(environment_id: uuid.UUID) -> Environment:
@@ -132,27 +150,25 @@ def create_key(
     environment = get_environment(environment_id)
     if has_company_right and kind is not KeyKind.PRODUCT:
         raise Unprocessable("Only a product key can be given the company right; a company key has it already.")
-    minted = keys.mint(kind, environment_id)
+    key = keys.mint(kind, environment_id)
     now = clock.now()
     session().add(
         Key(
-            id=minted.id,
+            id=key.id,
             environment_id=environment_id,
             kind=kind,
             has_company_right=has_company_right,
-            digest=current_pepper().digest_key(minted.text),
-            sealed_secret=key_cache().seal.close(keys.signing_secret(minted.text)) if kind is KeyKind.PRODUCT else None,
+            digest=current_pepper().digest_key(key.text),
+            sealed_secret=key_cache().seal.close(keys.signing_secret(key.text)) if kind is KeyKind.PRODUCT else None,
             replaces_id=replaces.id if replaces else None,
             created_at=now,
             expires_at=now + expires_in if expires_in else None,
         )
     )
     action = "key.rotated" if replaces else "key.created"
-    record_audit_entry(
-        _workspace_id(environment), actor, action, minted.id, kind=kind, replaces=replaces and replaces.id
-    )
+    record_audit_entry(_workspace_id(environment), actor, action, key.id, kind=kind, replaces=replaces and replaces.id)
     session().flush()
-    return NewKey(minted.id, minted.text, kind, environment_id)
+    return NewKey(key.id, key.text, kind, environment_id)
 
 
 def list_keys(environment_id: uuid.UUID | None = None) -> list[Key]:
@@ -179,6 +195,13 @@ def revoke_key(key_id: str, actor: str = COMMAND_LINE_ACTOR) -> Key:
         record_audit_entry(_workspace_id(get_environment(key.environment_id)), actor, "key.revoked", key.id)
     session().flush()
     return key
+
+
+def revoke_keys(product_id: uuid.UUID, actor: str = COMMAND_LINE_ACTOR) -> None:
+    """Revoke every key of a product."""
+    environment_ids = list_environment_ids(product_id=product_id)
+    for key_id in session().scalars(select(Key.id).where(Key.environment_id.in_(environment_ids))):
+        revoke_key(key_id, actor)
 
 
 def rotate_key(key_id: str, overlap_hours: int, actor: str = COMMAND_LINE_ACTOR) -> NewKey:
@@ -209,12 +232,12 @@ def _granted_until(key: Key) -> datetime | None:
 
     A rotation shortens the expiry of the key that it replaces, so only the newest key of a chain still has it.
     """
-    newest = key
+    newest_key = key
     while successor := session().scalar(
-        select(Key).where(Key.replaces_id == newest.id).order_by(Key.created_at.desc()).limit(1)
+        select(Key).where(Key.replaces_id == newest_key.id).order_by(Key.created_at.desc()).limit(1)
     ):
-        newest = successor
-    return newest.expires_at
+        newest_key = successor
+    return newest_key.expires_at
 
 
 def _name(text: str) -> str:

@@ -12,16 +12,16 @@ blp = Blueprint("reports", __name__, description="Findings, sent by the customer
 @blp.post("/reports", operation_id="submitReport")
 @blp.arguments(ReportSchema, invalid_status=400)
 @blp.response(200, AcceptedReportSchema, errors=(403, 410))
-def record(submitted: SubmittedReport) -> AcceptedReport:
+def record(report: SubmittedReport) -> AcceptedReport:
     """Record the report of one product response.
 
     The first report stays; every later submission gets it back. Every bound is published in the envelope's
     `reportSchema`; breaking one is a 400.
     """
-    return service.record(current_environment(), current_capability(), submitted)
+    return service.record(current_environment(), current_capability(), report)
 
 
 @blp.fallback(AcceptedReportSchema)
-def recorded() -> AcceptedReport | None:
+def find() -> AcceptedReport | None:
     """Answer with the report that is stored, whatever the body was."""
     return service.find_accepted_report(current_environment(), current_capability())

@@ -22,7 +22,7 @@ from app.reports.rules import (
 
 
 class Finding(Payload, frozen=True):
-    """One thing that the agent found."""
+    """One finding of the agent."""
 
     kind: str
     topic: str
@@ -67,14 +67,14 @@ class WorkaroundSchema(Schema):
     detail = Text(min_length=MIN_DETAIL_LENGTH, max_length=MAX_DETAIL_LENGTH, normalized=True)
 
     @marshmallow.validates_schema
-    def _tell_what_was_used(self, data: dict[str, Any], **_: Any) -> None:
+    def _require_detail(self, data: dict[str, Any], **_: Any) -> None:
         if data.get("used") and data.get("detail") is None:
             violation = Violation("required", "A workaround that was used needs its detail.")
             raise marshmallow.ValidationError({"detail": invalid(violation).messages})
 
 
 class ReportSchema(Schema):
-    """A summary, and what the agent can add to it with certainty."""
+    """A report: a summary, and optional findings with an impact, a confidence and a workaround."""
 
     loads_into = SubmittedReport
     example = {

@@ -73,18 +73,18 @@ class AcceptedReport:
     accepted: bool = True
 
 
-def record(environment: CallerEnvironment, capability: Capability, submitted: SubmittedReport) -> AcceptedReport:
+def record(environment: CallerEnvironment, capability: Capability, submission: SubmittedReport) -> AcceptedReport:
     """Store a report and notify the promotion of its interaction; the first report stays."""
-    reject_private(_texts(submitted))
+    reject_private(_texts(submission))
     consent.require_approval(environment, capability)
-    findings, workaround = msgspec.to_builtins(submitted.findings), msgspec.to_builtins(submitted.workaround)
+    findings, workaround = msgspec.to_builtins(submission.findings), msgspec.to_builtins(submission.workaround)
     is_first = RECORD_REPORT.first(
         environment_id=environment.id,
         interaction_id=capability.interaction_id,
         id=uuid.uuid4(),
-        summary=submitted.summary,
-        impact=submitted.impact,
-        confidence=submitted.confidence,
+        summary=submission.summary,
+        impact=submission.impact,
+        confidence=submission.confidence,
         findings=orjson.dumps(findings).decode(),
         workaround=None if workaround is None else orjson.dumps(workaround).decode(),
         created_at=clock.now(),
@@ -92,7 +92,7 @@ def record(environment: CallerEnvironment, capability: Capability, submitted: Su
     if is_first:
         notify(Job.PROMOTE_INTERACTIONS)
     # Read back also when it is new, so that the first answer and every later one are made of the same bytes.
-    return find_accepted_report(environment, capability) or record(environment, capability, submitted)
+    return find_accepted_report(environment, capability) or record(environment, capability, submission)
 
 
 def find_accepted_report(environment: CallerEnvironment, capability: Capability) -> AcceptedReport | None:
@@ -101,11 +101,11 @@ def find_accepted_report(environment: CallerEnvironment, capability: Capability)
     return AcceptedReport(capability.interaction_id, report) if report else None
 
 
-def _texts(submitted: SubmittedReport) -> Iterator[tuple[str, str]]:
+def _texts(submission: SubmittedReport) -> Iterator[tuple[str, str]]:
     """Return every text that somebody wrote, with its pointer."""
-    yield "/summary", submitted.summary
-    for index, finding in enumerate(submitted.findings):
+    yield "/summary", submission.summary
+    for index, finding in enumerate(submission.findings):
         yield f"/findings/{index}/topic", finding.topic
         yield f"/findings/{index}/detail", finding.detail
-    if submitted.workaround and submitted.workaround.detail is not None:
-        yield "/workaround/detail", submitted.workaround.detail
+    if submission.workaround and submission.workaround.detail is not None:
+        yield "/workaround/detail", submission.workaround.detail

@@ -7,25 +7,22 @@ from typing import Any
 from sqlalchemy import Select, select
 
 from app.accounts.service import COMMAND_LINE_ACTOR, record_audit_entry
-from app.core.database import Base, session
+from app.core.database import session
 from app.core.errors import Conflict, NotFound
 from app.core.pepper import current_pepper
 from app.core.purposes import Purpose
 from app.customers import erasure, locks
 from app.customers import service as customers
 from app.customers.locks import CustomerGone
-from app.customers.models import Customer, CustomerChoice, CustomerReference
 from app.customers.rules import References, digest_references
 from app.enrichment import revocation
 from app.personalization import service as personalization
-from app.products.models import Product
+from app.products import service as products
 
 BATCH_SIZE = 500
 
 NOT_EXPORTED = {"digest", "scope", "fingerprint", "answer_fingerprint", "key_id"}
 """Digests that stand for references, and what belongs to the company rather than to its customer."""
-
-_OWN = tuple(Base.metadata.tables[model.__tablename__] for model in (Customer, CustomerReference, CustomerChoice))
 
 
 class UnknownCustomer(NotFound):
@@ -51,8 +48,8 @@ def export(product_id: uuid.UUID, references: References, actor: str = COMMAND_L
     if customer_id is None:
         raise UnknownCustomer
     _record(product_id, actor, "customer.exported", customer_id)
-    for table in (*_OWN, *customers.tables_of_customers()):
-        column = table.c.id if table.name == Customer.__tablename__ else table.c.customer_id
+    for table in (*customers.own_tables(), *customers.tables_of_customers()):
+        column = table.c.customer_id if "customer_id" in table.c else table.c.id
         columns = select(*(column for column in table.columns if column.name not in NOT_EXPORTED))
         yield from _rows(table.name, columns.where(table.c.product_id == product_id, column == customer_id))
     yield from _rows("personalization_outcomes", personalization.select_outcomes(product_id, customer_id))
@@ -73,11 +70,11 @@ def erase(
     if customer_id is None:
         raise UnknownCustomer
     revocation.close_requests(product_id, customer_id)
-    removed = personalization.erase_outcomes(product_id, customer_id)
+    row_count = personalization.erase_outcomes(product_id, customer_id)
     rows, keeps_refusal = erasure.erase(product_id, customer_id, forgets_refusals=forgets_refusals)
-    removed += rows
-    _record(product_id, actor, "customer.erased", customer_id, rows=removed, keepsRefusal=keeps_refusal)
-    return removed
+    row_count += rows
+    _record(product_id, actor, "customer.erased", customer_id, rows=row_count, keepsRefusal=keeps_refusal)
+    return row_count
 
 
 def _find(product_id: uuid.UUID, references: References) -> uuid.UUID | None:
@@ -94,5 +91,5 @@ def _rows(table: str, statement: Select[Any]) -> Iterator[dict[str, Any]]:
 
 
 def _record(product_id: uuid.UUID, actor: str, action: str, customer_id: uuid.UUID, **details: Any) -> None:
-    product = session().get_one(Product, product_id)
+    product = products.get_product(product_id)
     record_audit_entry(product.workspace_id, actor, action, str(customer_id), product=str(product_id), **details)

@@ -4,16 +4,14 @@ import time
 import uuid
 from collections.abc import Iterator
 
-from sqlalchemy import Table, select
+from sqlalchemy import Table
 
-from app.accounts.service import COMMAND_LINE_ACTOR, record_audit_entry
+from app.accounts.service import COMMAND_LINE_ACTOR
 from app.core.database import Base, session, transaction
-from app.core.errors import NotFound
+from app.core.database.deletion import delete_batch
+from app.products import service as products
 from app.products.key_cache import CACHE_TTL_S
-from app.products.models import Environment, Key, Product
-from app.products.service import revoke_key
 from app.retention.declarations import BATCH_SIZE
-from app.retention.deletion import delete_batch
 
 TENANTS = ("environment_id", "product_id")
 
@@ -37,19 +35,14 @@ def erase_product(product_id: uuid.UUID, actor: str = COMMAND_LINE_ACTOR) -> int
     that was interrupted can be repeated.
     """
     with transaction():
-        if session().get(Product, product_id) is None:
-            raise NotFound("There is no product with this id.")
-        environments = list(session().scalars(select(Environment.id).where(Environment.product_id == product_id)))
-        for key_id in session().scalars(select(Key.id).where(Key.environment_id.in_(environments))):
-            revoke_key(key_id, actor)
+        environment_ids = products.list_environment_ids(product_id=products.get_product(product_id).id)
+        products.revoke_keys(product_id, actor)
     # Every process may have a key cached for this long, and what it accepted until then is removed too.
     time.sleep(CACHE_TTL_S * 1.5)
-    removed = _erase_rows({"environment_id": environments, "product_id": [product_id]})
+    row_count = _erase_rows({"environment_id": environment_ids, "product_id": [product_id]})
     with transaction():
-        product = session().get_one(Product, product_id)
-        record_audit_entry(product.workspace_id, actor, "product.deleted", str(product_id), name=product.name)
-        session().delete(product)
-    return removed
+        products.delete_product(product_id, actor)
+    return row_count
 
 
 def _erase_rows(tenant_ids: dict[str, list[uuid.UUID]]) -> int:
@@ -58,24 +51,24 @@ def _erase_rows(tenant_ids: dict[str, list[uuid.UUID]]) -> int:
     A job may be moving rows from one table to another. Its locks are waited for, and what it moved into a table that
     was emptied before is removed by a later pass, so the last two passes remove nothing.
     """
-    removed, empty_passes = 0, 0
+    row_count, empty_passes = 0, 0
     while empty_passes < 2:
         in_pass = sum(
             _erase(table, tenant, tenant_id) for table, tenant in tenant_tables() for tenant_id in tenant_ids[tenant]
         )
-        removed += in_pass
+        row_count += in_pass
         empty_passes = 0 if in_pass else empty_passes + 1
-    return removed
+    return row_count
 
 
 def _erase(table: Table, tenant: str, tenant_id: uuid.UUID) -> int:
     key = [column.name for column in table.primary_key.columns]
     statement = delete_batch(table.name, key, f"{tenant} = :tenant_id")
-    removed = 0
+    row_count = 0
     while True:
         with transaction():
             values = {"tenant_id": tenant_id, "batch_size": BATCH_SIZE}
             batch: int = session().execute(statement, values).scalar_one()
-        removed += batch
+        row_count += batch
         if batch < BATCH_SIZE:
-            return removed
+            return row_count

@@ -14,33 +14,19 @@ from sqlalchemy.orm import Mapped
 
 from app.core import clock
 from app.core.database import session, transaction
+from app.core.database.deletion import delete_batch
 from app.core.retention import Group, RetentionRule
+from app.customers.erasure import idle_deletion
+from app.enrichment.sql import CUSTOMER_HAS_NO_ROWS
 from app.products.models import Environment
 from app.retention.declarations import BATCH_SIZE, BUDGET_S, rules_of
-from app.retention.deletion import delete_batch
 
 logger = logging.getLogger(__name__)
 
 _LOCK = text("SELECT pg_try_advisory_xact_lock(hashtext('retention'), hashtext(:name))")
 
 # Who has not been named for as long as the product keeps anything, and of whom nothing is left but references.
-_FORGET_CUSTOMERS = text("""
-    WITH idle AS (
-        SELECT id FROM customers c WHERE product_id = :product_id AND last_seen_at < :before
-          AND NOT EXISTS (SELECT FROM customer_choices o WHERE o.product_id = c.product_id AND o.customer_id = c.id
-                          AND o.decision = 'declined')
-          AND NOT EXISTS (SELECT FROM signals s WHERE s.product_id = c.product_id AND s.customer_id = c.id)
-          AND NOT EXISTS (SELECT FROM enrichment_requests r WHERE r.product_id = c.product_id AND r.customer_id = c.id)
-        LIMIT :batch_size FOR UPDATE SKIP LOCKED
-    ), deleted_references AS (
-        DELETE FROM customer_references WHERE product_id = :product_id AND customer_id IN (SELECT id FROM idle)
-    ), deleted_choices AS (
-        DELETE FROM customer_choices WHERE product_id = :product_id AND customer_id IN (SELECT id FROM idle)
-    ), removed_rows AS (
-        DELETE FROM customers WHERE product_id = :product_id AND id IN (SELECT id FROM idle) RETURNING 1
-    )
-    SELECT count(*) FROM removed_rows
-""")
+_FORGET_CUSTOMERS = idle_deletion(CUSTOMER_HAS_NO_ROWS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,9 +89,9 @@ def _expired_batches(group: Group) -> Iterator[int]:
 
 def _remove(rule: RetentionRule, before: datetime, **environment: uuid.UUID) -> int:
     """Remove one batch; 0 when there is nothing left, or when another run is removing rows of this table."""
-    due = f"{rule.instant} {'<=' if rule.is_expiry else '<'} :before"
-    condition = f"environment_id = :environment_id AND {due}" if rule.has_environment else due
-    statement = delete_batch(rule.table, rule.key, condition, order_by=rule.instant, follow_up=rule.follow_up)
+    due_condition = f"{rule.instant} {'<=' if rule.is_expiry else '<'} :before"
+    condition = f"environment_id = :environment_id AND {due_condition}" if rule.has_environment else due_condition
+    statement = delete_batch(rule.table, rule.key, condition, order_by=rule.instant, follow_ups=rule.follow_ups)
     with transaction():
         if not session().execute(_LOCK, {"name": rule.table}).scalar_one():
             return 0
@@ -116,8 +102,10 @@ def _remove(rule: RetentionRule, before: datetime, **environment: uuid.UUID) -> 
 
 def _customer_batches() -> Iterator[int]:
     with transaction():
-        longest = select(Environment.product_id, func.max(Environment.retention_days)).group_by(Environment.product_id)
-        products = session().execute(longest).all()
+        longest_retention = select(Environment.product_id, func.max(Environment.retention_days)).group_by(
+            Environment.product_id
+        )
+        products = session().execute(longest_retention).all()
     for product_id, days in products:
         # When a customer was last seen is stored to the day.
         while (row_count := _forget_customers(product_id, clock.now() - timedelta(days=days + 1))) > 0:

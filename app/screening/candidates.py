@@ -5,7 +5,7 @@ import re
 
 from app.screening.rules import Kind, Rule
 from app.screening.shapes import Shape, classify, is_unreadable, trim
-from app.screening.vocabulary import CREDENTIAL_NOUN, LAST_WORD, LINKED_THING, MODIFIERS, OBJECTS
+from app.screening.vocabulary import CREDENTIAL_NOUN, LAST_WORD, MODIFIERS, OBJECT_LINK, OBJECTS
 
 NEARBY = 40
 """How many characters before a random token a word can make it a credential; behind it, half as many."""
@@ -66,8 +66,8 @@ def _is_unnamed_secret(kind: Kind, text: str, match: re.Match[str], value: str) 
         value = _MEMBER.sub("", value, count=1)
     head, *modifiers = _SEPARATOR.split((prefix or value).lower())
     names = {head, *(set(modifiers) - MODIFIERS)} if prefix else {head}
-    before = text[max(0, match.start() - NEARBY) : match.start()]
-    if not OBJECTS.isdisjoint(names) or _names_a_thing(before, head):
+    words_before = text[max(0, match.start() - NEARBY) : match.start()]
+    if not OBJECTS.isdisjoint(names) or _is_object_id(words_before, head):
         return False
     if kind is Kind.PREFIXED:
         return _is_prefixed_token(head, modifiers, match["mark"], value)
@@ -80,8 +80,8 @@ def _is_prefixed_token(head: str, modifiers: list[str], mark: str, body: str) ->
     token = "-".join((head, *modifiers, body))
     if len(token) < MIN_TOKEN_LENGTH or _DIGESTS.match(token):
         return False
-    if (rest := _IDENTIFIER.sub("", token)) != token:
-        return classify(trim(rest)) is Shape.RANDOM
+    if (remainder := _IDENTIFIER.sub("", token)) != token:
+        return classify(trim(remainder)) is Shape.RANDOM
     if _DIGESTS.match(body) and mark != "_" and MODIFIERS.isdisjoint(modifiers):
         return len(head) <= MAX_HEX_PREFIX_LENGTH and len(body) >= MIN_HEX_LENGTH
     return classify(body) is Shape.RANDOM
@@ -89,10 +89,10 @@ def _is_prefixed_token(head: str, modifiers: list[str], mark: str, body: str) ->
 
 def _is_random_token(value: str, head: str) -> bool:
     """Tell whether a token is random without its identifiers; a long digest behind a word stays."""
-    rest = _IDENTIFIER.sub("", value)
-    if not head.isalpha() or len(rest) < MIN_HEX_LENGTH:
-        rest = _DIGEST_RUN.sub("", rest)
-    return classify(trim(rest)) is Shape.RANDOM
+    remainder = _IDENTIFIER.sub("", value)
+    if not head.isalpha() or len(remainder) < MIN_HEX_LENGTH:
+        remainder = _DIGEST_RUN.sub("", remainder)
+    return classify(trim(remainder)) is Shape.RANDOM
 
 
 def _is_bare_token(value: str) -> bool:
@@ -102,12 +102,12 @@ def _is_bare_token(value: str) -> bool:
     if _LETTERS_THEN_HEX.match(value):
         return True
     chunks = [chunk for chunk in _SEPARATOR.split(value) if is_unreadable(chunk) and not _DIGESTS.match(chunk)]
-    unreadable = "".join(chunks)
-    if len(unreadable) < MIN_BARE_UNREADABLE:
+    unreadable_text = "".join(chunks)
+    if len(unreadable_text) < MIN_BARE_UNREADABLE:
         return False
-    if any(map(str.isupper, unreadable)) and any(map(str.islower, unreadable)):
-        return any(map(str.isdigit, unreadable))
-    return len(chunks) == 1 and len(unreadable) >= MIN_HEX_LENGTH and sum(map(str.isdigit, unreadable)) >= 3
+    if any(map(str.isupper, unreadable_text)) and any(map(str.islower, unreadable_text)):
+        return any(map(str.isdigit, unreadable_text))
+    return len(chunks) == 1 and len(unreadable_text) >= MIN_HEX_LENGTH and sum(map(str.isdigit, unreadable_text)) >= 3
 
 
 def _is_encoded_text(value: str) -> bool:
@@ -119,11 +119,11 @@ def _is_encoded_text(value: str) -> bool:
     return start.isascii() and start.decode().isprintable()
 
 
-def _names_a_thing(before: str, head: str) -> bool:
+def _is_object_id(words_before: str, head: str) -> bool:
     """Tell whether the words before a token name a thing: `order`, `customerId`, `the id was`, `base64,`."""
-    if LINKED_THING.search(before) or before.endswith("base64,"):
+    if OBJECT_LINK.search(words_before) or words_before.endswith("base64,"):
         return True
-    word = LAST_WORD.search(before)
+    word = LAST_WORD.search(words_before)
     if word is None:
         return False
     parts = [part.lower() for part in _WORD_PART.findall(word[1])]
@@ -134,6 +134,6 @@ def _names_a_thing(before: str, head: str) -> bool:
 
 def _is_near_credential(text: str, match: re.Match[str]) -> bool:
     """Tell whether the same sentence has a credential noun close to a match."""
-    before = _SENTENCE_END.split(text[max(0, match.start() - NEARBY) : match.start()])[-1]
-    after = _SENTENCE_END.split(text[match.end() : match.end() + NEARBY // 2], maxsplit=1)[0]
-    return bool(CREDENTIAL_NOUN.search(before) or CREDENTIAL_NOUN.search(after))
+    words_before = _SENTENCE_END.split(text[max(0, match.start() - NEARBY) : match.start()])[-1]
+    words_after = _SENTENCE_END.split(text[match.end() : match.end() + NEARBY // 2], maxsplit=1)[0]
+    return bool(CREDENTIAL_NOUN.search(words_before) or CREDENTIAL_NOUN.search(words_after))

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from app.screening.shapes import Shape
-from app.screening.vocabulary import ANY_KEY, KEY, KEY_OF_NO_THING, PASSWORD, TOKEN_OF_NO_THING
+from app.screening.vocabulary import ACCESS_KEY, ACCESS_TOKEN, ANY_KEY, KEY, PASSWORD, regex
 
 
 class Kind(Enum):
@@ -36,10 +36,6 @@ class Rule:
     min_shape: Shape = Shape.WORD
     min_length: int = 1
     kind: Kind = Kind.NAMED
-
-
-def _re(pattern: str) -> re.Pattern[str]:
-    return re.compile(pattern, re.IGNORECASE)
 
 
 _TOKEN = r"[A-Za-z0-9_+/=.~-]"
@@ -69,7 +65,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "own_key",
         r"(?i)af_live_|af_company_|afr2_|aqr1_",
-        _re(r"(?:af_live|af_company|afr2|aqr1)_(?P<value>[A-Za-z0-9_.-]{12,})"),
+        regex(r"(?:af_live|af_company|afr2|aqr1)_(?P<value>[A-Za-z0-9_.-]{12,})"),
         Shape.MIXED,
         min_length=12,
     ),
@@ -101,7 +97,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "bearer",
         r"(?i)bearer",
-        _re(
+        regex(
             r"\bbearer(?:\s{1,3}(?:token|key|value|credentials?|is|was)){0,3}(?:\s{0,3}[:=]\s{0,3}|\s{1,3})"
             rf"{_OPEN}(?![a-z_.]+/[a-z_.]+/)(?P<value>{_TOKEN}{{6,}})(?!{_TOKEN}|[\[(])"
         ),
@@ -111,14 +107,14 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "basic",
         r"(?i)basic",
-        _re(rf"\bbasic(?:\s{{0,3}}[:=]\s{{0,3}}|\s{{1,3}}){_OPEN}(?P<value>{_TOKEN}{{10,}})"),
+        regex(rf"\bbasic(?:\s{{0,3}}[:=]\s{{0,3}}|\s{{1,3}}){_OPEN}(?P<value>{_TOKEN}{{10,}})"),
         Shape.RANDOM,
         min_length=10,
     ),
     Rule(
         "authorization",
         r"(?i)authorization|x-[a-z-]*(?:key|token)",
-        _re(
+        regex(
             rf"\b(?:authorization|x-(?:[a-z]{{1,12}}-){{0,2}}(?:key|token))[{_QUOTES}]?(?:\s{{0,3}}[:=]\s{{0,3}}|"
             rf"\s{{1,3}}(?:header\s{{1,3}})?(?:is|was|of)?\s{{0,3}}){_OPEN}(?:(?:token|apikey|key|digest)\s)?"
             rf"(?P<value>{_TOKEN}{{8,}})"
@@ -129,14 +125,14 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "query_credential",
         r"(?i)[?&;#](?:key|auth|sig|signature|code|jwt|sas|hmac|access|x-amz-signature)=",
-        _re(r"[?&;#](?:key|auth|sig|signature|code|jwt|sas|hmac|access|x-amz-signature)=(?P<value>[^\s&#\"']{12,})"),
+        regex(r"[?&;#](?:key|auth|sig|signature|code|jwt|sas|hmac|access|x-amz-signature)=(?P<value>[^\s&#\"']{12,})"),
         Shape.RANDOM,
         min_length=12,
     ),
     Rule(
         "cookie",
         r"(?i)cookie|sid=|sess(?:ion)?=|session_?id=|remember|xsrf",
-        _re(
+        regex(
             r"(?:\bcookie[\"']?\s{0,3}[:=]\s{0,3}[\w.-]{1,60}|(?<![a-z])(?:connect\.sid|sid|sess|\w{0,20}session|"
             r"\w{0,10}sess(?:ion)?id|remember\w{0,10}|xsrf\w{0,10}))"
             rf"=[\"']?(?P<value>{_TOKEN}{{12,}})"
@@ -144,14 +140,14 @@ RULES: tuple[Rule, ...] = (
         Shape.RANDOM,
         min_length=12,
     ),
-    Rule("password_assigned", _PASSWORD_TRIGGER, _re(PASSWORD + _ASSIGNED + _VALUE % 4), Shape.WORD, min_length=4),
-    Rule("key_assigned", _KEY_TRIGGER, _re(KEY + _ASSIGNED + _VALUE % 4), Shape.IDENTIFIER, min_length=4),
-    Rule("password_said", _PASSWORD_TRIGGER, _re(PASSWORD + _STATED + _VALUE % 6), Shape.IDENTIFIER, min_length=6),
-    Rule("key_said", _KEY_TRIGGER, _re(KEY + _STATED + _VALUE % 6), Shape.MIXED, min_length=6),
+    Rule("password_assigned", _PASSWORD_TRIGGER, regex(PASSWORD + _ASSIGNED + _VALUE % 4), Shape.WORD, min_length=4),
+    Rule("key_assigned", _KEY_TRIGGER, regex(KEY + _ASSIGNED + _VALUE % 4), Shape.IDENTIFIER, min_length=4),
+    Rule("password_said", _PASSWORD_TRIGGER, regex(PASSWORD + _STATED + _VALUE % 6), Shape.IDENTIFIER, min_length=6),
+    Rule("key_said", _KEY_TRIGGER, regex(KEY + _STATED + _VALUE % 6), Shape.MIXED, min_length=6),
     Rule(
         "foreign_password",
         r"(?i)passwort|kennwort|mot de passe|contraseña|senha|пароль|密码|密碼|パスワード|비밀번호",
-        _re(
+        regex(
             r"(?:passwort|kennwort|mot de passe|contraseña|senha|пароль|密码|密碼|パスワード|비밀번호)\s{0,3}"
             rf"(?:(?:ist|war|lautet|est|était|es|era|é|это|是|为|為|は|:|=)\s{{0,3}})?{_OPEN}" + _VALUE % 6
         ),
@@ -161,7 +157,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "one_time_code",
         r"(?i)\bpin\b|passcode|password|\botp\b|(?:verification|one-time|security|2fa|mfa|login) code",
-        _re(
+        regex(
             r"(?:\b(?:pin|otp)|passcode|password|(?:verification|one-time|security|2fa|mfa|login)\scode)"
             r"(?:\s{1,3}(?:code|number|is|was|it|sent|to|now|set)){0,4}\s{0,3}[:=]?\s{0,3}[\"'`(]?"
             # A number of characters, seconds or tries is no code.
@@ -173,14 +169,14 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "password_beside",
         _PASSWORD_TRIGGER,
-        _re(PASSWORD + r"s?,?\s{1,3}" + _OPEN + _VALUE % 7),
+        regex(PASSWORD + r"s?,?\s{1,3}" + _OPEN + _VALUE % 7),
         Shape.MIXED,
         min_length=7,
     ),
     Rule(
         "key_beside",
         r"(?i)key|token|secret|credential|auth\s?[:=]",
-        _re(
+        regex(
             rf"(?:{ANY_KEY}s?|\bauth(?=\s?[:=])){_ABOUT}(?:\s{{1,3}}(?:{_VERBS})){{0,4}}"
             rf"(?:\s{{0,3}}[:=,]\s{{0,3}}|\s{{1,3}}|(?=[{_QUOTES}(*\[])){_OPEN}(?P<value>{_TOKEN}{{16,}})"
         ),
@@ -190,7 +186,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "named_after",
         r"(?i)(?:is|was|as)\s(?:the|an?|my|our|its|their|your)\s",
-        _re(
+        regex(
             rf"(?<![^\s{_QUOTES}(]){_VALUE % 6}[{_QUOTES})*]{{0,2}}\s(?:(?:is|was|got)\s[a-z]{{3,12}}\s)?"
             r"(?:is|was|as)\s(?:the|an?|my|our|its|their|your)\s"
             rf"(?:[\w-]{{1,20}}\s){{0,2}}?(?:{PASSWORD}|{KEY})(?![\w-]|\s(?!and|but|for|in|of|to|on|which|there|here))"
@@ -201,7 +197,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "used_as_password",
         r"(?i)\sas\s",
-        _re(
+        regex(
             r"\b(?:us(?:e|es|ed|ing)|with|enter(?:s|ed|ing)?|typ(?:e|es|ed|ing)|tried|trying|sen[dt]|sending|gave|put|set)"
             rf"\s{_OPEN}{_VALUE % 4}[{_QUOTES})*]{{0,2}}\sas\s(?:(?:the|an?|my|our|its|their|your|his|her)\s)?"
             rf"(?:[\w-]{{1,20}}\s){{0,2}}?{PASSWORD}(?![\w-]|\s(?!and|but|for|in|of|to|on|which|there|here|with))"
@@ -212,7 +208,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "command_login",
         r"(?i)\s(?:-u|--user|--proxy-user)[ =]?[^\s:]+:",
-        _re(
+        regex(
             r"\b(?:curl|wget|https?|xh|ab)\b[^|;\n]{0,160}?\s(?:-u|--user|--proxy-user)[ =]{0,2}[\"']?[^\s:\"']{1,64}:"
             r"(?P<value>[^\s\"'`]{3,})"
         ),
@@ -233,7 +229,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "login_pair",
         r"(?i)pass(?:wd)?[\"']?\s?[:=]|cred(?:ential)?s?\b|log(?:ged)?[ -]?in\b",
-        _re(
+        regex(
             rf"\b(?:user(?:[ _-]?name)?|login|account|email)[{_QUOTES}]?\s{{0,2}}[:=]\s{{0,2}}{_OPEN}"
             rf"[^\s{_QUOTES},;]{{1,64}}[{_QUOTES}]?[\s,;/|&]{{1,3}}(?:and\s)?{_OPEN}pass"
             rf"[{_QUOTES}]?\s{{0,2}}[:=]\s{{0,2}}{_OPEN}{_VALUE % 4}"
@@ -244,7 +240,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "credential_pair",
         r"(?i)cred(?:ential)?s?\b|log(?:ged)?[ -]?in\b",
-        _re(
+        regex(
             r"(?<![\w.-])(?:cred(?:ential)?s?|log(?:ged|s)?[ -]?in)"
             rf"(?:\s(?:are|were|is|was|with|as|using|for|of|by|the)){{0,3}}:?\s{_OPEN}[\w.@+-]{{2,40}}\s?[/:|]\s?"
             + _VALUE
@@ -256,9 +252,9 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "prefixed_secret",
         r"(?i)(?:sk|rk|pat|secret|key|token)[_-]",
-        _re(
+        regex(
             rf"(?<![\w-])(?:[a-z][a-z0-9]{{0,11}}[_-]){{0,2}}"
-            rf"(?:sk|rk|pat|secret|{KEY_OF_NO_THING}|{TOKEN_OF_NO_THING})[_-](?P<value>[A-Za-z0-9_-]{{16,}})"
+            rf"(?:sk|rk|pat|secret|{ACCESS_KEY}|{ACCESS_TOKEN})[_-](?P<value>[A-Za-z0-9_-]{{16,}})"
         ),
         Shape.RANDOM,
         min_length=16,

@@ -6,8 +6,8 @@ import re2
 
 from app.screening.candidates import is_secret
 from app.screening.personal import DETECTORS, Detector
-from app.screening.readings import readings
 from app.screening.rules import RULES, Rule
+from app.screening.text_forms import text_forms
 
 SECRET = "secret_detected"
 PERSONAL = "personal_data_detected"
@@ -47,18 +47,18 @@ _GATE = _compile_gate()
 
 def find_private(text: str) -> Finding | None:
     """Return the first secret or personal data in a text, or None; raise `GateFailed` if it cannot be scanned."""
-    for reading in readings(text):
-        for position in _triggered(reading):
-            if finding := _apply(position, reading):
+    for text_form in text_forms(text):
+        for position in _triggered(text_form):
+            if finding := _apply(position, text_form):
                 return finding
     return None
 
 
 def find_secret(text: str) -> Finding | None:
     """Return the first secret in a text, or None; raise `GateFailed` if it cannot be scanned."""
-    for reading in readings(text):
-        for position in _triggered(reading):
-            if position < len(RULES) and (finding := _apply(position, reading)):
+    for text_form in text_forms(text):
+        for position in _triggered(text_form):
+            if position < len(RULES) and (finding := _apply(position, text_form)):
                 return finding
     return None
 

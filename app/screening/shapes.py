@@ -87,8 +87,14 @@ def trim(value: str) -> str:
 
 def classify(value: str) -> Shape:
     """Return the shape class of a trimmed candidate."""
-    low = value.lower()
-    if not value or low in PLAIN_WORDS or _is_placeholder(value) or SPECIFICATION.match(value) or _URL.match(value):
+    lowercase_value = value.lower()
+    if (
+        not value
+        or lowercase_value in PLAIN_WORDS
+        or _is_placeholder(value)
+        or SPECIFICATION.match(value)
+        or _URL.match(value)
+    ):
         return Shape.HARMLESS
     chunks = _CHUNK.findall(value)
     if _is_random(chunks):
@@ -99,7 +105,7 @@ def classify(value: str) -> Shape:
         return Shape.IDENTIFIER
     if len(chunks) == 1:
         return Shape.WORD
-    return Shape.HARMLESS if WORD_PARTS.intersection(low.replace("_", "-").split("-")) else Shape.COMPOUND
+    return Shape.HARMLESS if WORD_PARTS.intersection(lowercase_value.replace("_", "-").split("-")) else Shape.COMPOUND
 
 
 def _is_placeholder(value: str) -> bool:
@@ -111,14 +117,14 @@ def _is_placeholder(value: str) -> bool:
 
 def _is_random(chunks: list[str]) -> bool:
     """Tell whether one long chunk or several short ones cannot be read."""
-    unreadable = [chunk for chunk in chunks if is_unreadable(chunk)]
-    if any(len(chunk) >= MIN_RANDOM_LENGTH for chunk in unreadable):
+    unreadable_chunks = [chunk for chunk in chunks if is_unreadable(chunk)]
+    if any(len(chunk) >= MIN_RANDOM_LENGTH for chunk in unreadable_chunks):
         return True
-    if len(unreadable) >= 3 and sum(map(len, unreadable)) >= MIN_RANDOM_LENGTH:
+    if len(unreadable_chunks) >= 3 and sum(map(len, unreadable_chunks)) >= MIN_RANDOM_LENGTH:
         return True
     # ABCD1-2EFGH-IJ3KL-MNOPQ: groups of one length, as they are printed on licenses.
-    mixed = [chunk for chunk in chunks if not chunk.isalpha() and not chunk.isdigit()]
-    return len(chunks) >= 4 and len(set(map(len, chunks))) == 1 and len(mixed) >= 2 and len(chunks[0]) >= 4
+    mixed_chunks = [chunk for chunk in chunks if not chunk.isalpha() and not chunk.isdigit()]
+    return len(chunks) >= 4 and len(set(map(len, chunks))) == 1 and len(mixed_chunks) >= 2 and len(chunks[0]) >= 4
 
 
 def _is_plain(chunk: str) -> bool:

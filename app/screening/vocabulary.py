@@ -1,9 +1,10 @@
-"""The words of the rules: names of credentials, names of other things, and placeholders."""
+"""The words of the rules: names of credentials, names of objects that have identifiers, and placeholders."""
 
 import re
 
 
-def _re(pattern: str) -> re.Pattern[str]:
+def regex(pattern: str) -> re.Pattern[str]:
+    """Compile a pattern that ignores case."""
     return re.compile(pattern, re.IGNORECASE)
 
 
@@ -11,44 +12,44 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-_THINGS = _words(
+_OBJECTS = _words(
     "page next previous prev pagination paging continuation continue cursor sync resume scroll delta start stop end "
     "unexpected special change watch skip position marker list idempotency dedup dedupe retry sort primary foreign "
     "partition public cache row object s3 lookup unique composite hash range map dict json config setting feature "
     "flag translation i18n registry issue project routing group shard join index host message event record item file "
     "document metric label tag parameter query metadata redis ordering natural surrogate input output"
 )
-"""A token or key of one of these, as in `page_token` or `sort key`, is no credential."""
+"""A token or key with one of these before it, as in `page_token` or `sort key`, is no credential."""
 
 
 _QUALIFIERS = _words(
     "api access auth authentication authorization client private secret signing service admin security encryption "
     "master deploy webhook account license storage subscription consumer app shared ssh root"
 )
-"""A key of one of these is a credential; a mere `key` often is not."""
+"""A key with one of these before it is a credential; `key` alone often is not."""
 
 
-def _behind(words: frozenset[str], noun: str) -> list[str]:
-    """Return what stands before a noun as bodies for look-behinds, each of one width, as `re` wants it."""
+def _lookbehind_bodies(words: frozenset[str], noun: str) -> list[str]:
+    """Return the bodies of look-behinds for words before a noun; `re` requires that each has one width."""
     widths = sorted({len(word) for word in words})
     groups = ["|".join(sorted(word for word in words if len(word) == width)) for width in widths]
     return [f"(?:{group}){separator}{noun}" for group in groups for separator in ("", "[ _-]")]
 
 
-def _of_no_thing(noun: str) -> str:
+def _without_object_prefix(noun: str) -> str:
     # The noun comes first, so that the search passes over every place where it does not stand.
-    return noun + "".join(f"(?<!{body})" for body in _behind(_THINGS, noun))
+    return noun + "".join(f"(?<!{body})" for body in _lookbehind_bodies(_OBJECTS, noun))
 
 
-KEY_OF_NO_THING = _of_no_thing("key")
-TOKEN_OF_NO_THING = _of_no_thing("token")
-ANY_KEY = rf"(?:{KEY_OF_NO_THING}|{TOKEN_OF_NO_THING}|secret|credential)"
-_QUALIFIED_KEY = f"key(?:{'|'.join(f'(?<={body})' for body in _behind(_QUALIFIERS, 'key'))})"
-KEY = rf"(?:{_QUALIFIED_KEY}|secret|credentials?|{TOKEN_OF_NO_THING})"
+ACCESS_KEY = _without_object_prefix("key")
+ACCESS_TOKEN = _without_object_prefix("token")
+ANY_KEY = rf"(?:{ACCESS_KEY}|{ACCESS_TOKEN}|secret|credential)"
+_QUALIFIED_KEY = f"key(?:{'|'.join(f'(?<={body})' for body in _lookbehind_bodies(_QUALIFIERS, 'key'))})"
+KEY = rf"(?:{_QUALIFIED_KEY}|secret|credentials?|{ACCESS_TOKEN})"
 PASSWORD = r"(?:pass[ _-]?(?:word|wd|phrase|code)|pass(?:(?==)|(?<=[_-]pass)(?![a-z]))|pwd|pw(?<![a-z]pw)(?![a-z]))"
 
-CREDENTIAL_NOUN = _re(rf"(?:{ANY_KEY}|password|passphrase)s?\b")
-"""What makes a long random token nearby a secret."""
+CREDENTIAL_NOUN = regex(rf"(?:{ANY_KEY}|password|passphrase)s?\b")
+"""A long random token near one of these is a secret."""
 
 OBJECTS = _words(
     "acc account acct act actv ad addon address adj ads adset agent agt alarm album alert alrt ami ann app "
@@ -90,20 +91,20 @@ OBJECTS = _words(
     "warehouse wbhk wbk wdg web webhook webhooks wf wfl wh whd whs widget wkf wkr wkt worker workflow workspace ws "
     "wsp www zone"
 )
-"""A random tail behind one of these, as in `ord_8f3k…` or `order 8f3k…`, is the name of a thing."""
+"""A random token after one of these, as in `ord_8f3k…` or `order 8f3k…`, is the identifier of an object."""
 
 MODIFIERS = _words("live test prod production dev staging sandbox api svc pat sk bot")
-"""What stands between a vendor's prefix and the random part, as in `abc_live_…`."""
+"""Words between a vendor's prefix and the random part of a key, as in `abc_live_…`."""
 
 LAST_WORD = re.compile(r"([A-Za-z0-9]+)[\s:#=\"'`(\[{]{0,5}\Z")
 
-LINKED_THING = _re(
+OBJECT_LINK = regex(
     r"\b(?:ids?|identifier|uuid|guid|numbers?|cursors?|(?:e|next|page|resume|continuation)[ _-]?(?:tag|token)|hash|"
     r"digest|checksum|commit|fingerprint|reference|trace|revision|address|serial|sku|branch|build|version|tag)"
     r"[\"'`]?\s(?:is|was|were|are|of|being|like|called|named|equals|became)"
     r"(?:\s(?:now|still|just|the|value))?\s[\"'`(\[{]{0,3}\Z"
 )
-"""A thing and the words that link it to its name: `id was`, `checksum of the`."""
+"""A noun for an identifier and the words before its value: `id was`, `checksum of the`."""
 
 PLACEHOLDER = re.compile(
     r"[<\[{(]+\D*\Z|\$\{|\$\(|\$[A-Z_]+\Z|\{\{|%[sd(]|(?:process\.env|os\.environ|env|secrets|config|settings|vars)[.\[(]|"
@@ -122,7 +123,7 @@ PLAIN_WORDS = _words(
     "basic await input redacted removed omitted revoked rotated unset blank default enabled disabled"
 )
 
-CREDENTIAL_NAME = _re(
+CREDENTIAL_NAME = regex(
     r"(?:access|refresh|id|api|auth|session|csrf|client|bearer|user)[ _-]?(?:token|key|secret|password)s?\Z"
 )
 """A field's name is not its value."""
@@ -133,7 +134,7 @@ WORD_PARTS = _words(
 )
 """A joined word with one of these parts is English, not a credential."""
 
-SPECIFICATION = _re(
+SPECIFICATION = regex(
     r"(?:v?\d+(?:\.\d+)+\w*|\d{4}-\d\d(?:-\d\d)?(?:T[\d:.+-]+Z?)?|\d\d?:\d\d\S*|\d+%|0x[0-9a-f]{1,8}|"
     r"\d+(?:-\d+)?[-_]?(?:(?:char|character|bit|byte|digit|day|hour|minute|second|letter|word|week|month|year|time|"
     r"factor|step|part|way)s?|st|nd|rd|th)(?:-[a-z]+)*|"
@@ -142,7 +143,7 @@ SPECIFICATION = _re(
 )
 """A version, date, size or algorithm describes a credential."""
 
-TECHNICAL = _re(
+TECHNICAL = regex(
     r"(?:[a-z]{1,3}\d{1,4}[a-z]?|\d{1,6}[a-z]{1,3}|[a-z]\d{1,2}[a-z]{1,2}|"
     r"(?:sha|http|oauth|auth|base|node|python|step|page|row|line|stage|phase|level|tier|part|test|user|ipv|argon|port|"
     r"version|item|order|file|log|host|type|java|debian|ubuntu|alpine|postgres|mysql|redis|east|west|north|south|"

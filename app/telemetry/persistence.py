@@ -71,7 +71,7 @@ def persist_waiting_batches() -> int:
                 _persist(batches)
         except _DATA_ERRORS as error:
             logger.error("a batch cannot be persisted", extra={"error": type(error).__name__})
-            _persist_one_by_one(batches)
+            _persist_separately(batches)
         total += len(batches)
         if len(batches) < BATCH_SIZE:
             return total
@@ -84,21 +84,23 @@ def _persist(batches: list[Batch]) -> None:
         "environments": [batch["environment_id"] for batch in batches],
         "batches": [batch["id"] for batch in batches],
     }
-    inserted: int = session().execute(_INSERT, keys).scalar_one()
-    if inserted < sum(batch["event_count"] for batch in batches):
+    row_count: int = session().execute(_INSERT, keys).scalar_one()
+    if row_count < sum(batch["event_count"] for batch in batches):
         _fill(keys)
     session().execute(_REMOVE, keys)
 
 
 def _fill(keys: dict[str, Any]) -> None:
     """Fill in interactions, and remove the sessions that are left without any."""
-    vacated = session().execute(_FILL, keys).all()
-    if vacated:
+    empty_sessions = session().execute(_FILL, keys).all()
+    if empty_sessions:
         names = ("environments", "sources", "refs", "customers")
-        session().execute(_REMOVE_EMPTY_SESSIONS, dict(zip(names, map(list, zip(*vacated, strict=True)), strict=True)))
+        session().execute(
+            _REMOVE_EMPTY_SESSIONS, dict(zip(names, map(list, zip(*empty_sessions, strict=True)), strict=True))
+        )
 
 
-def _persist_one_by_one(batches: list[Batch]) -> None:
+def _persist_separately(batches: list[Batch]) -> None:
     """Persist each batch in a transaction of its own, and park those that cannot be."""
     for batch in batches:
         try:

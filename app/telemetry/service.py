@@ -49,11 +49,15 @@ def accept_batch(environment: CallerEnvironment, batch: TelemetryBatch) -> Recei
 def _normalize_operations(events: list[TelemetryEvent]) -> list[TelemetryEvent]:
     """Return the events with their operations normalized; each operation is looked at once."""
     operations = {event.operation for event in events}
-    changed = {operation: name for operation in operations if (name := normalize_operation(operation)) != operation}
-    if not changed:
+    normalized_names = {
+        operation: name for operation in operations if (name := normalize_operation(operation)) != operation
+    }
+    if not normalized_names:
         return events
     return [
-        msgspec.structs.replace(event, operation=changed[event.operation]) if event.operation in changed else event
+        msgspec.structs.replace(event, operation=normalized_names[event.operation])
+        if event.operation in normalized_names
+        else event
         for event in events
     ]
 

@@ -54,7 +54,7 @@ class UnverifiedToken(NamedTuple):
     """A well-formed token whose signature is not verified yet."""
 
     key_id: str
-    signed: str
+    signed_part: str
     payload: str
     signature: str
 
@@ -82,7 +82,7 @@ def read(token: str) -> UnverifiedToken:
 
 def verify(token: UnverifiedToken, signing_secret: bytes, now: float) -> Capability:
     """Check signature, claims and lifetime, or raise `BadCapability`. `now` is in seconds since 1970."""
-    expected = encode(hmac.digest(signing_secret, token.signed.encode(), "sha256"))
+    expected = encode(hmac.digest(signing_secret, token.signed_part.encode(), "sha256"))
     if not hmac.compare_digest(expected, token.signature):
         raise BadCapability("signature")
     claims = _read_claims(_decode(token.payload))
@@ -97,9 +97,9 @@ def verify(token: UnverifiedToken, signing_secret: bytes, now: float) -> Capabil
     return Capability(token.key_id, uuid.UUID(claims.i), claims.iat, claims.exp, claims.s, claims.r)
 
 
-def encode(raw: bytes) -> str:
+def encode(content: bytes) -> str:
     """Return base64url without padding."""
-    return base64.urlsafe_b64encode(raw).rstrip(b"=").decode()
+    return base64.urlsafe_b64encode(content).rstrip(b"=").decode()
 
 
 def _decode(text: str) -> bytes:
@@ -134,5 +134,5 @@ def _refuse_repetition(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def sign(key_id: str, signing_secret: bytes, claims: dict[str, Any]) -> str:
     """Make a token, as an SDK does; the service itself mints only for its own playground and tests."""
-    signed = f"{PREFIX}{key_id}.{encode(msgspec.json.encode(claims))}"
-    return f"{signed}.{encode(hmac.digest(signing_secret, signed.encode(), 'sha256'))}"
+    signed_part = f"{PREFIX}{key_id}.{encode(msgspec.json.encode(claims))}"
+    return f"{signed_part}.{encode(hmac.digest(signing_secret, signed_part.encode(), 'sha256'))}"

@@ -98,13 +98,13 @@ def _authenticate_capability() -> None:
         key = key_cache().find(unverified_token.key_id)
         if key is None or key.signing_secret is None or not key.is_valid(clock.now()):
             raise InvalidCapability
-        verified = capability.verify(unverified_token, key.signing_secret, time.time())
+        verified_capability = capability.verify(unverified_token, key.signing_secret, time.time())
     except ExpiredCapability:
         raise CapabilityExpired from None
     except BadCapability:
         raise InvalidCapability from None
     context = g._get_current_object()
-    context.capability, context.token, context.environment = verified, token, key.environment
+    context.capability, context.token, context.environment = verified_capability, token, key.environment
 
 
 def _verified_key(kinds: Sequence[KeyKind], error: type[InvalidBearerToken]) -> CachedKey:

@@ -22,8 +22,8 @@ class BadHandle(Exception):
 
 def mint(request_id: uuid.UUID, key: bytes) -> str:
     """Make the handle of a request; the same request always has the same one."""
-    signed = PREFIX + request_id.hex
-    return f"{signed}.{encode(hmac.digest(key, signed.encode(), 'sha256'))}"
+    signed_part = PREFIX + request_id.hex
+    return f"{signed_part}.{encode(hmac.digest(key, signed_part.encode(), 'sha256'))}"
 
 
 def read(token: str, key: bytes) -> uuid.UUID:

@@ -12,7 +12,7 @@ from app.core.database import session, transaction
 from app.retention import service as retention
 from config.settings import Settings
 from tests.accounts.fixtures import NOW, Wait
-from tests.factories import Company, found_company, sign_in
+from tests.factories import Company, create_company, sign_in
 
 PATH = "/api/session"
 
@@ -74,29 +74,29 @@ def test_use_does_not_revive_an_expired_session(client: FlaskClient, company: Co
 def test_a_revoked_session_is_rejected_by_every_process_at_once(
     app: Flask, settings: Settings, client: FlaskClient, company: Company
 ) -> None:
-    another = create_app(settings)
-    elsewhere = another.test_client()
+    second_app = create_app(settings)
+    second_client = second_app.test_client()
     token = sign_in(client, company).headers["Set-Cookie"].partition("=")[2].partition(";")[0]
-    elsewhere.set_cookie("agent_feedback_session", token)
-    assert (status(client), status(elsewhere)) == (200, 200)
+    second_client.set_cookie("agent_feedback_session", token)
+    assert (status(client), status(second_client)) == (200, 200)
     client.delete(PATH)
-    assert status(elsewhere) == 401
-    another.extensions["database"].dispose()
+    assert status(second_client) == 401
+    second_app.extensions["database"].dispose()
 
 
 def test_a_new_password_ends_all_sessions_of_its_user_and_of_nobody_else(app: Flask, company: Company) -> None:
     with transaction():
-        other = found_company()
-    ours, theirs = [app.test_client() for _ in range(3)], app.test_client()
-    for client in ours:
+        other_company = create_company()
+    clients, other_client = [app.test_client() for _ in range(3)], app.test_client()
+    for client in clients:
         sign_in(client, company)
-    sign_in(theirs, other)
+    sign_in(other_client, other_company)
     with transaction():
         password = users.change_password(company.email)
-    assert [status(client) for client in ours] == [401, 401, 401]
-    assert status(theirs) == 200
-    assert sign_in(ours[0], company).status_code == 401
-    assert sign_in(ours[0], company, json={"password": password}).status_code == 200
+    assert [status(client) for client in clients] == [401, 401, 401]
+    assert status(other_client) == 200
+    assert sign_in(clients[0], company).status_code == 401
+    assert sign_in(clients[0], company, json={"password": password}).status_code == 200
 
 
 def test_signing_in_while_the_password_is_changed_fails(
@@ -135,13 +135,13 @@ def test_expired_sessions_and_counters_are_deleted_in_batches_and_others_stay(
         sign_in(app.test_client(), company)
     wait(hours=6)
     assert retention.expire_sign_ins().row_count == 1  # the address's counter, which is forgotten after an hour
-    latest = app.test_client()
-    sign_in(latest, company)
+    latest_client = app.test_client()
+    sign_in(latest_client, company)
     wait(hours=6)
-    first = retention.expire_sign_ins(budget_s=0)
-    assert (first.row_count, first.is_complete) == (2, False)
+    first_purge = retention.expire_sign_ins(budget_s=0)
+    assert (first_purge.row_count, first_purge.is_complete) == (2, False)
     assert retention.expire_sign_ins().is_complete
-    assert (count(LoginSession), status(latest)) == (1, 200)
+    assert (count(LoginSession), status(latest_client)) == (1, 200)
     wait(hours=24)
     retention.expire_sign_ins()
     assert (count(LoginSession), count(SignInThrottle)) == (0, 0)

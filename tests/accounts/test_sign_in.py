@@ -61,9 +61,9 @@ def test_an_invalid_cookie_is_unauthorized(client: FlaskClient, company: Company
 
 def test_a_session_token_is_not_accepted_as_a_bearer_token(client: FlaskClient, company: Company) -> None:
     token = token_of(sign_in(client, company))
-    other = client.application.test_client()
+    other_client = client.application.test_client()
     for value in (token, company.product_key, company.company_key):
-        assert other.get(PATH, headers={"Authorization": f"Bearer {value}"}).status_code == 401
+        assert other_client.get(PATH, headers={"Authorization": f"Bearer {value}"}).status_code == 401
 
 
 def test_a_wrong_password_and_an_unknown_address_get_the_same_answer_after_the_same_work(
@@ -71,13 +71,13 @@ def test_a_wrong_password_and_an_unknown_address_get_the_same_answer_after_the_s
 ) -> None:
     wrong = sign_in(client, company, json={"password": "not the password"})
     assert len(comparisons) == 1
-    unknown = sign_in(client, company, json={"email": "nobody@example.com"})
+    unknown_answer = sign_in(client, company, json={"email": "nobody@example.com"})
     assert len(comparisons) == 2
-    bodies = [{**answer.json, "requestId": None} for answer in (wrong, unknown)]
-    assert (wrong.status_code, unknown.status_code) == (401, 401)
+    bodies = [{**answer.json, "requestId": None} for answer in (wrong, unknown_answer)]
+    assert (wrong.status_code, unknown_answer.status_code) == (401, 401)
     assert bodies[0] == bodies[1]
-    assert {name for name, _ in wrong.headers} == {name for name, _ in unknown.headers}
-    assert cookies(wrong) == cookies(unknown) == []
+    assert {name for name, _ in wrong.headers} == {name for name, _ in unknown_answer.headers}
+    assert cookies(wrong) == cookies(unknown_answer) == []
 
 
 def test_the_dummy_hash_has_the_parameters_of_real_hashes() -> None:
@@ -136,9 +136,9 @@ def test_signing_out_ends_the_session_on_the_server(app: Flask, client: FlaskCli
     answer = client.delete(PATH)
     assert (answer.status_code, answer.data) == (204, b"")
     assert "Max-Age=0" in cookies(answer)[0]
-    thief = app.test_client()
-    thief.set_cookie("agent_feedback_session", token)
-    assert (thief.get(PATH).status_code, thief.delete(PATH).status_code) == (401, 401)
+    other_client = app.test_client()
+    other_client.set_cookie("agent_feedback_session", token)
+    assert (other_client.get(PATH).status_code, other_client.delete(PATH).status_code) == (401, 401)
     assert actions() == ["session.created", "session.revoked"]
 
 
@@ -172,9 +172,9 @@ def test_the_cookie_in_production_is_bound_to_this_host_and_https(production: Fl
     assert {"Secure", "HttpOnly", "SameSite=Lax", "Path=/"} <= set(cookie.split("; "))
     assert "Domain" not in cookie
     assert client.get(PATH, base_url="https://feedback.example").status_code == 200
-    neighbour = production.test_client()
-    neighbour.set_cookie("agent_feedback_session", token_of(answer), domain="feedback.example", secure=True)
-    assert neighbour.get(PATH, base_url="https://feedback.example").status_code == 401
+    other_client = production.test_client()
+    other_client.set_cookie("agent_feedback_session", token_of(answer), domain="feedback.example", secure=True)
+    assert other_client.get(PATH, base_url="https://feedback.example").status_code == 401
 
 
 @pytest.mark.parametrize(

@@ -38,10 +38,10 @@ def guess(client: FlaskClient, company: Company, address: str = ATTACKER, **chan
     return sign_in(client, company, json={"password": "a guess", **changed}, **come_from(address))
 
 
-def guess_until_throttled(client: FlaskClient, company: Company, **changed: str) -> Any:
+def guess_until_throttled(client: FlaskClient, company: Company, **changes: str) -> Any:
     for _ in range(PAIR_LIMIT.free_attempts + 1):
-        assert guess(client, company, **changed).status_code == 401
-    return guess(client, company, **changed)
+        assert guess(client, company, **changes).status_code == 401
+    return guess(client, company, **changes)
 
 
 def test_after_the_free_attempts_each_failure_doubles_the_wait(
@@ -83,13 +83,13 @@ def test_guessing_from_elsewhere_does_not_lock_the_owner_out(app: Flask, company
 def test_an_unknown_email_address_is_throttled_like_an_existing_one(
     client: FlaskClient, company: Company, wait: Wait
 ) -> None:
-    existing = guess_until_throttled(client, company)
-    unknown = guess_until_throttled(client, company, email="nobody@example.com")
-    assert (existing.status_code, existing.headers["Retry-After"]) == (
-        unknown.status_code,
-        unknown.headers["Retry-After"],
+    existing_answer = guess_until_throttled(client, company)
+    unknown_answer = guess_until_throttled(client, company, email="nobody@example.com")
+    assert (existing_answer.status_code, existing_answer.headers["Retry-After"]) == (
+        unknown_answer.status_code,
+        unknown_answer.headers["Retry-After"],
     )
-    assert existing.json["error"] == unknown.json["error"]
+    assert existing_answer.json["error"] == unknown_answer.json["error"]
 
 
 def test_another_case_of_the_address_uses_the_same_counter(client: FlaskClient, company: Company, wait: Wait) -> None:
@@ -104,9 +104,9 @@ def test_many_accounts_from_one_address_are_throttled_too(client: FlaskClient, c
     assert guess(client, company, email="another@example.com").status_code == 429
     assert guess(client, company, OWNER, email="another@example.com").status_code == 401
     with transaction():
-        stored = len(session().scalars(select(SignInThrottle.digest)).all())
+        counter_count = len(session().scalars(select(SignInThrottle.digest)).all())
     # A rejected attempt stores nothing, so many invented accounts do not fill the table.
-    assert stored == (1 + SMALL.free_attempts + 1) + 2
+    assert counter_count == (1 + SMALL.free_attempts + 1) + 2
 
 
 def test_an_ipv6_network_is_one_client(client: FlaskClient, company: Company, wait: Wait) -> None:
@@ -145,11 +145,11 @@ def test_a_counter_is_reset_after_a_day_without_attempts(client: FlaskClient, co
 def test_simultaneous_attempts_in_two_processes_are_all_counted(
     app: Flask, settings: Settings, company: Company, wait: Wait, comparisons: list[str]
 ) -> None:
-    another = create_app(settings)
+    second_app = create_app(settings)
     start = threading.Barrier(16)
 
     def work(number: int) -> int:
-        client = (app, another)[number % 2].test_client()
+        client = (app, second_app)[number % 2].test_client()
         start.wait()
         status: int = guess(client, company).status_code
         return status
@@ -158,7 +158,7 @@ def test_simultaneous_attempts_in_two_processes_are_all_counted(
         statuses = list(pool.map(work, range(16)))
     assert sorted(statuses) == [401] * (PAIR_LIMIT.free_attempts + 1) + [429] * (15 - PAIR_LIMIT.free_attempts)
     assert len(comparisons) == PAIR_LIMIT.free_attempts + 1
-    another.extensions["database"].dispose()
+    second_app.extensions["database"].dispose()
 
 
 def test_the_table_of_counters_names_nobody(client: FlaskClient, company: Company) -> None:

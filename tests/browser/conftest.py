@@ -41,7 +41,7 @@ class Page:
         text: str = self.driver.find_element(By.CSS_SELECTOR, selector).get_property("textContent")  # type: ignore[assignment]  # a union for all properties
         return text
 
-    def copied(self, step: str) -> str:
+    def read_copy(self, step: str) -> str:
         """Press a step's "Copy as curl", and return what the page writes to the clipboard."""
         self.driver.execute_script(
             "navigator.clipboard.writeText = async (text) => { window.copied = text; }; window.copied = null;"
@@ -58,8 +58,8 @@ class Page:
 
     def wait_for_focus(self, name: str) -> WebElement:
         """Wait until the element with this id has the focus, which `autofocus` sets after loading; return it."""
-        waiting = WebDriverWait(self.driver, TIMEOUT_S, ignored_exceptions=[StaleElementReferenceException])
-        waiting.until(lambda _: self.driver.switch_to.active_element.get_attribute("id") == name)
+        wait = WebDriverWait(self.driver, TIMEOUT_S, ignored_exceptions=[StaleElementReferenceException])
+        wait.until(lambda _: self.driver.switch_to.active_element.get_attribute("id") == name)
         return self.driver.switch_to.active_element
 
     def write(self, selector: str, text: str) -> None:

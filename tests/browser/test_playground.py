@@ -68,15 +68,15 @@ def test_a_copied_command_performs_its_step_again(page: Page) -> None:
     page.press("Run the whole loop")
     page.wait_for("#review-status", "The interaction is confirmed.")
     for step, status in (("telemetry", 202), ("review", 200)):
-        command = page.copied(step)
-        printed = subprocess.run(
+        command = page.read_copy(step)
+        process = subprocess.run(
             ["bash", "-c", f"{command} -s -o /dev/null -w '%{{http_code}}'"],
             capture_output=True,
             text=True,
             timeout=20,
             check=True,
         )
-        assert printed.stdout == str(status)
+        assert process.stdout == str(status)
 
 
 def test_the_playground_fits_a_phone(driver: Chrome, page: Page) -> None:

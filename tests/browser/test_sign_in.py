@@ -21,14 +21,14 @@ def page(driver: Chrome, stack: Stack) -> Iterator[Page]:
     driver.delete_all_cookies()
 
 
-def fill(page: Page, stack: Stack, password: str | None = None) -> None:
+def fill_form(page: Page, stack: Stack, password: str | None = None) -> None:
     page.write("#email", stack.company.email)
     page.write("#password", stack.company.password if password is None else password)
 
 
 def test_somebody_signs_in_looks_and_signs_out(page: Page, stack: Stack) -> None:
     assert page.driver.current_url == stack.url + "/sign-in"
-    fill(page, stack)
+    fill_form(page, stack)
     page.press("Sign in")
     page.wait_for("h1", "Example")
     assert page.driver.current_url == stack.url + "/"
@@ -51,18 +51,18 @@ def test_the_keyboard_alone_is_enough(page: Page, stack: Stack) -> None:
 
 
 def test_a_wrong_password_is_announced(page: Page, stack: Stack) -> None:
-    fill(page, stack, "not the password")
+    fill_form(page, stack, "not the password")
     page.press("Sign in")
     page.wait_for("[role=alert]", "No user has this e-mail address")
     page.wait_for_focus("password")
-    fill(page, stack)
+    fill_form(page, stack)
     page.press("Sign in")
     page.wait_for("h1", "Example")
 
 
 def test_a_link_leads_back_to_where_it_pointed(page: Page, stack: Stack) -> None:
     page.driver.get(stack.url + "/?from=a%20link")
-    fill(page, stack)
+    fill_form(page, stack)
     page.press("Sign in")
     page.wait_for("h1", "Example")
     assert page.driver.current_url == stack.url + "/?from=a%20link"
@@ -70,7 +70,7 @@ def test_a_link_leads_back_to_where_it_pointed(page: Page, stack: Stack) -> None
 
 def test_a_form_of_another_tab_that_is_stale_is_explained(page: Page, stack: Stack) -> None:
     page.driver.delete_all_cookies()
-    fill(page, stack)
+    fill_form(page, stack)
     page.press("Sign in")
     page.wait_for("[role=alert]", "not valid any more")
     page.driver.find_element("link text", "To the start page").click()

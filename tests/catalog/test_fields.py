@@ -10,8 +10,8 @@ from app.catalog.entries import FILE, BadCatalog, catalog_file, read
 from app.catalog.rules import MAX_FIELDS
 from app.catalog.sensitive import find_sensitive
 from app.core.database import transaction
-from tests.conversations import ADVERTISING, Talk, item
-from tests.factories import Company, bearer, found_company
+from tests.conversations import ADVERTISING, ContextApi, item
+from tests.factories import Company, bearer, create_company
 
 FIELDS = "/api/v2/enrichment/fields"
 
@@ -20,12 +20,12 @@ def list_fields(client: FlaskClient, company: Company) -> Any:
     return client.get(FIELDS, headers=bearer(company.company_key)).json
 
 
-def delete(talk: Talk, key: str) -> Any:
-    return talk.client.delete(f"{FIELDS}/{key}", headers=bearer(talk.company.company_key))
+def delete(context_api: ContextApi, key: str) -> Any:
+    return context_api.client.delete(f"{FIELDS}/{key}", headers=bearer(context_api.company.company_key))
 
 
-def test_a_field_is_stored_listed_and_removed(talk: Talk) -> None:
-    response = talk.put_field("trip.pace", operations=["/search"], type="customer_goal")
+def test_a_field_is_stored_listed_and_removed(context_api: ContextApi) -> None:
+    response = context_api.put_field("trip.pace", operations=["/search"], type="customer_goal")
     assert response.status_code == 200, response.data
     assert {name: response.json[name] for name in response.json if not name.endswith("At")} == {
         "key": "trip.pace",
@@ -36,38 +36,38 @@ def test_a_field_is_stored_listed_and_removed(talk: Talk) -> None:
         "operations": ["/search"],
         "enabled": True,
     }
-    assert list_fields(talk.client, talk.company)["fields"] == [response.json]
-    assert delete(talk, "trip.pace").json == response.json
-    assert delete(talk, "trip.pace").status_code == 404
-    assert list_fields(talk.client, talk.company)["fields"] == []
+    assert list_fields(context_api.client, context_api.company)["fields"] == [response.json]
+    assert delete(context_api, "trip.pace").json == response.json
+    assert delete(context_api, "trip.pace").status_code == 404
+    assert list_fields(context_api.client, context_api.company)["fields"] == []
 
 
-def test_a_field_that_is_not_there_is_answered_with_those_that_are(talk: Talk) -> None:
-    talk.put_field("trip.pace")
-    error_response = delete(talk, "trip.speed")
+def test_a_field_that_is_not_there_is_answered_with_those_that_are(context_api: ContextApi) -> None:
+    context_api.put_field("trip.pace")
+    error_response = delete(context_api, "trip.speed")
     assert (error_response.status_code, error_response.json["code"]) == (404, "unknown_field_key")
     assert error_response.json["errors"][0]["allowed"] == ["trip.pace"]
 
 
-def test_replacing_a_field_keeps_when_it_was_created(talk: Talk) -> None:
-    first = talk.put_field("trip.pace").json
-    second = talk.put_field("trip.pace", operations=None, allowedValues=["any"]).json
-    assert second["createdAt"] == first["createdAt"] < second["updatedAt"]
-    assert (second["allowedValues"], second["operations"]) == (["any"], None)
+def test_replacing_a_field_keeps_when_it_was_created(context_api: ContextApi) -> None:
+    first_field = context_api.put_field("trip.pace").json
+    second_field = context_api.put_field("trip.pace", operations=None, allowedValues=["any"]).json
+    assert second_field["createdAt"] == first_field["createdAt"] < second_field["updatedAt"]
+    assert (second_field["allowedValues"], second_field["operations"]) == (["any"], None)
 
 
-def test_one_enabled_field_replaces_the_built_in_catalog(talk: Talk) -> None:
-    assert list_fields(talk.client, talk.company)["legacyCatalogActive"] is True
-    talk.put_field("trip.pace", enabled=False)
-    assert list_fields(talk.client, talk.company)["legacyCatalogActive"] is True
-    assert len(talk.ask().json["constraints"]["allowedFields"]) == 21
-    talk.put_field("trip.pace")
-    assert list_fields(talk.client, talk.company)["legacyCatalogActive"] is False
-    assert talk.ask().json["constraints"]["allowedFields"] == ["trip.pace"]
+def test_one_enabled_field_replaces_the_built_in_catalog(context_api: ContextApi) -> None:
+    assert list_fields(context_api.client, context_api.company)["legacyCatalogActive"] is True
+    context_api.put_field("trip.pace", enabled=False)
+    assert list_fields(context_api.client, context_api.company)["legacyCatalogActive"] is True
+    assert len(context_api.ask().json["constraints"]["allowedFields"]) == 21
+    context_api.put_field("trip.pace")
+    assert list_fields(context_api.client, context_api.company)["legacyCatalogActive"] is False
+    assert context_api.ask().json["constraints"]["allowedFields"] == ["trip.pace"]
 
 
-def test_the_built_in_catalog_is_listed(talk: Talk) -> None:
-    catalog = {entry["key"]: entry for entry in list_fields(talk.client, talk.company)["defaultCatalog"]}
+def test_the_built_in_catalog_is_listed(context_api: ContextApi) -> None:
+    catalog = {entry["key"]: entry for entry in list_fields(context_api.client, context_api.company)["defaultCatalog"]}
     assert len(catalog) == 21
     safe = {key for key, entry in catalog.items() if entry["targetedAdvertisingSafe"]}
     assert {key.partition(".")[0] for key in safe} == {"shopping", "content", "interest"}
@@ -109,29 +109,29 @@ def test_the_built_in_catalog_is_listed(talk: Talk) -> None:
     ],
 )
 def test_a_field_that_is_not_valid_is_refused(
-    talk: Talk, key: str, details: dict[str, Any], status: int, pointer: str, code: str
+    context_api: ContextApi, key: str, details: dict[str, Any], status: int, pointer: str, code: str
 ) -> None:
-    error_response = talk.put_field(key, **details)
+    error_response = context_api.put_field(key, **details)
     assert error_response.status_code == status, error_response.data
     expected = "type" if code == "null" else code
     assert (pointer, expected) in [(problem["pointer"], problem["code"]) for problem in error_response.json["errors"]]
-    assert list_fields(talk.client, talk.company)["fields"] == []
+    assert list_fields(context_api.client, context_api.company)["fields"] == []
 
 
-def test_a_product_has_a_bounded_number_of_fields(talk: Talk) -> None:
+def test_a_product_has_a_bounded_number_of_fields(context_api: ContextApi) -> None:
     for number in range(MAX_FIELDS):
-        assert talk.put_field(f"trip.n{number}").status_code == 200
-    assert talk.put_field("trip.one_more").json["code"] == "too_many_fields"
-    assert talk.put_field("trip.n1", label="Another label").status_code == 200
+        assert context_api.put_field(f"trip.n{number}").status_code == 200
+    assert context_api.put_field("trip.one_more").json["code"] == "too_many_fields"
+    assert context_api.put_field("trip.n1", label="Another label").status_code == 200
 
 
-def test_another_product_sees_and_changes_nothing(talk: Talk) -> None:
+def test_another_product_sees_and_changes_nothing(context_api: ContextApi) -> None:
     with transaction():
-        other = Talk(talk.client, found_company())
-    talk.put_field("trip.pace")
-    assert list_fields(other.client, other.company)["fields"] == []
-    assert delete(other, "trip.pace").status_code == 404
-    assert len(list_fields(talk.client, talk.company)["fields"]) == 1
+        other_api = ContextApi(context_api.client, create_company())
+    context_api.put_field("trip.pace")
+    assert list_fields(other_api.client, other_api.company)["fields"] == []
+    assert delete(other_api, "trip.pace").status_code == 404
+    assert len(list_fields(context_api.client, context_api.company)["fields"]) == 1
 
 
 def test_only_a_company_key_is_accepted(client: FlaskClient, company: Company) -> None:
@@ -139,48 +139,52 @@ def test_only_a_company_key_is_accepted(client: FlaskClient, company: Company) -
         assert client.get(FIELDS, headers=bearer(token)).status_code == 401
 
 
-def test_a_made_up_category_is_answered_as_a_preference_and_retrieved_as_it_was_written(talk: Talk) -> None:
-    talk.put_field("trip.goal", type="customer_goal", allowedValues=["relax", "explore"])
-    talk.put_field("trip.budget", type="constraint")
-    request = talk.ask(userRef="u1").json
+def test_a_made_up_category_is_answered_as_a_preference_and_retrieved_as_it_was_written(
+    context_api: ContextApi,
+) -> None:
+    context_api.put_field("trip.goal", type="customer_goal", allowedValues=["relax", "explore"])
+    context_api.put_field("trip.budget", type="constraint")
+    request = context_api.ask(userRef="u1").json
     entries = {entry["key"]: entry for entry in request["submit"]["bodySchema"]["catalog"]}
     assert (entries["trip.goal"]["type"], entries["trip.goal"]["questionType"]) == ("preference", "customer_goal")
     assert entries["trip.budget"]["type"] == "constraint"
-    assert talk.answer(request, item("trip.goal", "relax", type="customer_goal")).status_code == 422
-    assert talk.answer(request, item("trip.goal", "relax", remember=True)).status_code == 200
-    assert talk.retrieve(userRef="u1").json["items"][0]["type"] == "customer_goal"
+    assert context_api.answer(request, item("trip.goal", "relax", type="customer_goal")).status_code == 422
+    assert context_api.answer(request, item("trip.goal", "relax", remember=True)).status_code == 200
+    assert context_api.retrieve(userRef="u1").json["items"][0]["type"] == "customer_goal"
 
 
-def test_a_request_keeps_its_fields_when_they_are_edited_or_removed(talk: Talk) -> None:
-    talk.put_field("trip.pace")
-    request = talk.ask(interactionId="018f1f2e-7b4a-4c12-9c8d-123456789abc", userRef="u1")
-    talk.put_field("trip.pace", allowedValues=["never"], label="Something else")
-    assert talk.inspect(request.json).data == request.data
-    delete(talk, "trip.pace")
-    retry = talk.ask(interactionId="018f1f2e-7b4a-4c12-9c8d-123456789abc", userRef="u1")
+def test_a_request_keeps_its_fields_when_they_are_edited_or_removed(context_api: ContextApi) -> None:
+    context_api.put_field("trip.pace")
+    request = context_api.ask(interactionId="018f1f2e-7b4a-4c12-9c8d-123456789abc", userRef="u1")
+    context_api.put_field("trip.pace", allowedValues=["never"], label="Something else")
+    assert context_api.inspect(request.json).data == request.data
+    delete(context_api, "trip.pace")
+    retry = context_api.ask(interactionId="018f1f2e-7b4a-4c12-9c8d-123456789abc", userRef="u1")
     assert retry.data == request.data
-    receipt = talk.answer(request.json, item("trip.pace", "slow", remember=True))
+    receipt = context_api.answer(request.json, item("trip.pace", "slow", remember=True))
     assert receipt.json["signals"][0]["summary"] == "Preferred pace: slow"
-    assert talk.known(userRef="u1") == {"trip.pace": "slow"}
+    assert context_api.context_values(userRef="u1") == {"trip.pace": "slow"}
 
 
-def test_a_field_is_bound_to_an_operation_as_requests_store_it(talk: Talk) -> None:
-    stored = talk.put_field("trip.pace", operations=["/trips/42", "/trips/43"]).json
-    assert stored["operations"] == ["/trips/:id"]
-    assert talk.ask(operation="/trips/7").json["state"] == "answer_ready"
+def test_a_field_is_bound_to_an_operation_as_requests_store_it(context_api: ContextApi) -> None:
+    field = context_api.put_field("trip.pace", operations=["/trips/42", "/trips/43"]).json
+    assert field["operations"] == ["/trips/:id"]
+    assert context_api.ask(operation="/trips/7").json["state"] == "answer_ready"
 
 
-def test_operations_and_purposes_fail_closed(talk: Talk) -> None:
-    talk.put_field("trip.pace", operations=["/search"])
-    talk.put_field("trip.topic", operations=["/read"], targetedAdvertisingSafe=True)
-    assert talk.ask(operation="/search").json["constraints"]["allowedFields"] == ["trip.pace"]
-    unbound_response = talk.ask(operation="/search", fieldKeys=["trip.pace", "trip.topic"])
+def test_operations_and_purposes_fail_closed(context_api: ContextApi) -> None:
+    context_api.put_field("trip.pace", operations=["/search"])
+    context_api.put_field("trip.topic", operations=["/read"], targetedAdvertisingSafe=True)
+    assert context_api.ask(operation="/search").json["constraints"]["allowedFields"] == ["trip.pace"]
+    unbound_response = context_api.ask(operation="/search", fieldKeys=["trip.pace", "trip.topic"])
     assert [(p["pointer"], p["code"]) for p in unbound_response.json["errors"]] == [("/fieldKeys/1", "field_not_bound")]
-    unsafe_response = talk.ask(operation="/search", purpose=ADVERTISING, fieldKeys=["trip.pace"])
+    unsafe_response = context_api.ask(operation="/search", purpose=ADVERTISING, fieldKeys=["trip.pace"])
     assert [(p["pointer"], p["code"]) for p in unsafe_response.json["errors"]] == [
         ("/fieldKeys/0", "not_advertising_safe")
     ]
-    assert talk.ask(operation="/read", purpose=ADVERTISING).json["constraints"]["allowedFields"] == ["trip.topic"]
+    assert context_api.ask(operation="/read", purpose=ADVERTISING).json["constraints"]["allowedFields"] == [
+        "trip.topic"
+    ]
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import pytest
 
 from app.catalog.entries import catalog_file
 from app.catalog.sensitive import find_errors, find_sensitive, read_terms
-from tests.conversations import Talk
+from tests.conversations import ContextApi
 
 MUST_REFUSE = {
     "documents": [
@@ -186,15 +186,15 @@ def test_a_harmless_word_excuses_only_its_own_term() -> None:
     assert find("income distance") == "income"
 
 
-def test_the_error_names_the_term(talk: Talk) -> None:
-    error = talk.put_field("trip.pace", label="Which pills do you take?").json["errors"][0]
+def test_the_error_names_the_term(context_api: ContextApi) -> None:
+    error = context_api.put_field("trip.pace", label="Which pills do you take?").json["errors"][0]
     assert (error["pointer"], error["code"]) == ("/label", "sensitive_category")
     assert '"pill"' in error["message"] or '"pills do you take"' in error["message"]
 
 
 @pytest.mark.parametrize("key", MUST_PASS[:6])
-def test_a_field_that_only_sounds_sensitive_is_written(talk: Talk, key: str) -> None:
-    assert talk.put_field(key).status_code == 200
+def test_a_field_that_only_sounds_sensitive_is_written(context_api: ContextApi, key: str) -> None:
+    assert context_api.put_field(key).status_code == 200
 
 
 def table(**changes: object) -> dict[str, object]:

@@ -65,14 +65,14 @@ def test_a_company_is_set_up_from_the_command_line(app: Flask) -> None:
 def test_keys_are_listed_revoked_and_rotated_without_their_texts(app: Flask, company: Company) -> None:
     environment_id = str(company.environment_id)
     product_key_id = company.product_key.split("_")[2]
-    rotated = run(app, "key", "rotate", product_key_id, "--overlap-hours", "24")
-    revoked = run(app, "key", "revoke", product_key_id)
-    assert revoked["revokedAt"]
+    rotation = run(app, "key", "rotate", product_key_id, "--overlap-hours", "24")
+    revocation = run(app, "key", "revoke", product_key_id)
+    assert revocation["revokedAt"]
     rows = run(app, "key", "list", "--environment", environment_id)
-    assert {key["keyId"] for key in rows} == {product_key_id, rotated["keyId"], company.company_key.split("_")[2]}
-    assert next(key for key in rows if key["keyId"] == rotated["keyId"])["replaces"] == product_key_id
+    assert {key["keyId"] for key in rows} == {product_key_id, rotation["keyId"], company.company_key.split("_")[2]}
+    assert next(key for key in rows if key["keyId"] == rotation["keyId"])["replaces"] == product_key_id
     assert company.product_key not in json.dumps(rows)
-    assert rotated["key"] not in json.dumps(rows)
+    assert rotation["key"] not in json.dumps(rows)
 
 
 def test_a_product_key_can_be_given_the_company_right_and_an_expiry(app: Flask, company: Company) -> None:

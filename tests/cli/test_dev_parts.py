@@ -7,23 +7,28 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
-from contextlib import closing
+import uuid
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import click
-import psycopg2
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
+from app.cli.dev import reviews
 from app.cli.dev.__main__ import _choose_port
 from app.cli.dev.output import Output
 from app.cli.dev.postgres import EmbeddedPostgres
-from app.cli.dev.reviews import ReviewFeed, line
+from app.cli.dev.reviews import ReviewLog, format_line, write_reviews
 from app.cli.dev.server_process import socket_folder
+from app.core.errors import DatabaseUnavailable
 from app.health.connections import broker_error, database_error
+from app.interactions.feed import FeedItem
+from app.outcomes.queries import REVIEWS
 from config.settings import Settings
 from tests.conftest import ROOT
 from tests.factories import Company, send_review
@@ -32,10 +37,10 @@ NOW = datetime(2026, 1, 1, tzinfo=UTC)
 
 
 def test_a_port_of_the_administrator_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
-    def forbidden(*_: object) -> None:
+    def refuse(*_: object) -> None:
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr(socket.socket, "bind", forbidden)
+    monkeypatch.setattr(socket.socket, "bind", refuse)
     with pytest.raises(click.ClickException, match="port 80 is for the administrator alone; choose one from 1024 on"):
         _choose_port(80)
 
@@ -82,51 +87,69 @@ def test_servers_that_can_be_reached_are_no_error(settings: Settings) -> None:
     assert (database_error(settings.database_url), broker_error(settings.broker_url)) == (None, None)
 
 
-def test_a_review_is_shown_once_when_it_arrives(
-    app: Flask, client: FlaskClient, company: Company, settings: Settings
-) -> None:
-    feed = ReviewFeed(settings.database_url.replace("+psycopg2", ""), company.environment_id)
+@pytest.mark.usefixtures("app")
+def test_a_review_is_shown_once_when_it_arrives(client: FlaskClient, company: Company) -> None:
     send_review(client, company.capability(), note="This was there before anybody looked.")
-    with closing(psycopg2.connect(settings.database_url.replace("+psycopg2", ""))) as connection:
-        connection.autocommit = True
-        assert list(feed.read(connection)) == []
-        send_review(client, company.capability(), "failure", "The second order was missing.")
-        (shown,) = feed.read(connection)
-        assert shown.endswith("  failure  (no telemetry yet)  The second order was missing.")
-        assert list(feed.read(connection)) == []
+    log = ReviewLog(company.environment_id)
+    assert list(log.poll()) == []
+    send_review(client, company.capability(), "failure", "The second order was missing.")
+    (line,) = log.poll()
+    assert line.endswith("  failure  pending  The second order was missing.")
+    assert list(log.poll()) == []
+
+
+def test_reviews_are_shown_again_after_a_loss_of_the_database(
+    app: Flask, client: FlaskClient, company: Company, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reviews, "POLL_INTERVAL_S", 0.01)
+    stop_event, lines, list_after = threading.Event(), list[str](), REVIEWS.list_after
+
+    def fail_once(*arguments: Any, **options: Any) -> Any:
+        monkeypatch.setattr(REVIEWS, "list_after", list_after)
+        send_review(client, company.capability(), "failure", "It arrived during the loss.")
+        raise DatabaseUnavailable
+
+    def write(line: str) -> None:
+        lines.append(line)
+        stop_event.set()
+
+    monkeypatch.setattr(REVIEWS, "list_after", fail_once)
+    write_reviews(app, company.environment_id, write, stop_event)
+    assert [line.rpartition("  ")[2] for line in lines] == ["It arrived during the loss."]
 
 
 def test_a_line_about_a_review_has_a_bounded_length_and_no_control_characters() -> None:
-    text = line(NOW, "success", "one\nline \x1b[31m" + "x" * 500, "/orders/:id")
+    note = "one\nline \x1b[31m" + "x" * 500
+    text = format_line(FeedItem(NOW, uuid.uuid4(), uuid.uuid4(), "success", note, "/orders/:id"))
     assert text.isprintable()
     assert len(text) == 120
 
 
 def test_routine_messages_are_only_in_the_log_unless_verbose() -> None:
     lines = ['{"level": "info", "message": "request"}', '{"level": "warning", "message": "slow"}', "Traceback"]
-    for is_verbose, shown in ((False, lines[1:]), (True, lines)):
+    for is_verbose, expected_lines in ((False, lines[1:]), (True, lines)):
         log, terminal = io.StringIO(), io.StringIO()
         output = Output(log, is_verbose=is_verbose, terminal=terminal)
         for text in lines:
             output.write_process_line("web", text)
         assert log.getvalue().splitlines() == [f"web    | {text}" for text in lines]
-        assert terminal.getvalue().splitlines() == [f"web    | {text}" for text in shown]
+        assert terminal.getvalue().splitlines() == [f"web    | {text}" for text in expected_lines]
 
 
 def test_postgres_starts_although_its_predecessor_is_a_zombie(tmp_path: Path) -> None:
     sockets = socket_folder()
-    first = EmbeddedPostgres(tmp_path / "data", sockets, tmp_path / "log", is_durable=False)
-    second = EmbeddedPostgres(tmp_path / "data", sockets, tmp_path / "log", is_durable=False)
+    first_server = EmbeddedPostgres(tmp_path / "data", sockets, tmp_path / "log", is_durable=False)
+    second_server = EmbeddedPostgres(tmp_path / "data", sockets, tmp_path / "log", is_durable=False)
     try:
-        first.start()
-        assert first.process
+        first_server.start()
+        assert first_server.process
         # Nobody waits for it, so its entry in the table of processes stays.
-        os.kill(first.process.pid, signal.SIGKILL)
+        os.kill(first_server.process.pid, signal.SIGKILL)
         time.sleep(0.5)
-        second.start()
+        second_server.start()
     finally:
-        second.stop()
-        first.stop()
+        second_server.stop()
+        first_server.stop()
 
 
 @pytest.mark.parametrize(
@@ -137,8 +160,8 @@ def test_postgres_starts_although_its_predecessor_is_a_zombie(tmp_path: Path) ->
     ],
 )
 def test_a_named_python_is_checked(tmp_path: Path, python: str, error: str) -> None:
-    done = run_setup(installed_checkout(tmp_path), PYTHON=python)
-    assert (done.returncode, done.stderr) == (1, error + "\n")
+    process = run_setup(installed_checkout(tmp_path), PYTHON=python)
+    assert (process.returncode, process.stderr) == (1, error + "\n")
 
 
 def test_setup_takes_its_lock_without_the_flock_command(tmp_path: Path) -> None:
@@ -155,10 +178,10 @@ def test_setup_takes_its_lock_without_the_flock_command(tmp_path: Path) -> None:
     with subprocess.Popen(command, stdout=subprocess.PIPE) as holder:
         assert holder.stdout
         assert holder.stdout.readline() == b"locked\n"
-        began = time.monotonic()
-        done = run_setup(checkout, PATH=str(tools), PYTHON=sys.executable)
-        waited_s = time.monotonic() - began
-    assert (done.returncode, done.stderr) == (0, "")
+        started_at = time.monotonic()
+        process = run_setup(checkout, PATH=str(tools), PYTHON=sys.executable)
+        waited_s = time.monotonic() - started_at
+    assert (process.returncode, process.stderr) == (0, "")
     assert waited_s > 1.5
 
 

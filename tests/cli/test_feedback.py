@@ -11,12 +11,12 @@ from flask import Flask
 from flask.testing import FlaskClient
 from sqlalchemy import update
 
-from app.cli import feedback
+from app.cli import feedback, follower
 from app.core.database import session, transaction
 from app.interactions import service as interactions
 from app.outcomes.models import Review
 from app.telemetry import persistence
-from tests.factories import Company, bearer, event, found_company, send_events, send_review
+from tests.factories import Company, bearer, create_company, event, send_events, send_review
 
 
 def run(app: Flask, *arguments: str) -> Any:
@@ -26,19 +26,19 @@ def run(app: Flask, *arguments: str) -> Any:
 
 
 def review(client: FlaskClient, company: Company, operation: str, outcome: str, note: str) -> str:
-    told = event(operation=operation)
-    send_events(client, company, told)
-    assert send_review(client, company.capability(told["interactionId"]), outcome, note).status_code == 200
+    interaction = event(operation=operation)
+    send_events(client, company, interaction)
+    assert send_review(client, company.capability(interaction["interactionId"]), outcome, note).status_code == 200
     persistence.persist_waiting_batches()
-    interaction_id: str = told["interactionId"]
+    interaction_id: str = interaction["interactionId"]
     return interaction_id
 
 
 def test_a_review_is_listed_with_its_operation_newest_first(app: Flask, client: FlaskClient, company: Company) -> None:
-    first = review(client, company, "/orders", "success", "Everything was there.")
-    second = review(client, company, "/carts", "failure", "The cart stayed empty.")
+    first_id = review(client, company, "/orders", "success", "Everything was there.")
+    second_id = review(client, company, "/carts", "failure", "The cart stayed empty.")
     rows = run(app, "review", "list", "--json")
-    assert [row["interactionId"] for row in rows] == [second, first]
+    assert [row["interactionId"] for row in rows] == [second_id, first_id]
     assert (rows[0]["outcome"], rows[0]["note"], rows[0]["operation"], rows[0]["environmentId"]) == (
         "failure",
         "The cart stayed empty.",
@@ -47,24 +47,24 @@ def test_a_review_is_listed_with_its_operation_newest_first(app: Flask, client: 
     )
     assert rows[0]["createdAt"].endswith("Z")
     line = run(app, "review", "list").splitlines()[0]
-    assert all(text in line for text in (second, "failure", "/carts", "The cart stayed empty."))
+    assert all(text in line for text in (second_id, "failure", "/carts", "The cart stayed empty."))
 
 
 def test_a_list_can_be_narrowed(app: Flask, client: FlaskClient, company: Company) -> None:
     with transaction():
-        other = found_company()
-    mine = review(client, company, "/orders", "success", "Everything was there.")
+        other_company = create_company()
+    own_id = review(client, company, "/orders", "success", "Everything was there.")
     review(client, company, "/carts", "partial", "Half of it was there.")
-    theirs = review(client, other, "/orders", "failure", "Nothing was there.")
+    other_id = review(client, other_company, "/orders", "failure", "Nothing was there.")
 
-    def listed(*options: str) -> set[str]:
+    def list_ids(*options: str) -> set[str]:
         return {row["interactionId"] for row in run(app, "review", "list", "--json", *options)}
 
-    assert listed("--operation", "/orders") == {mine, theirs}
-    assert listed("--outcome", "failure") == {theirs}
-    assert listed("--environment", str(other.environment_id)) == {theirs}
-    assert listed("--operation", "/orders", "--outcome", "partial") == set()
-    assert len(listed("--limit", "2")) == 2
+    assert list_ids("--operation", "/orders") == {own_id, other_id}
+    assert list_ids("--outcome", "failure") == {other_id}
+    assert list_ids("--environment", str(other_company.environment_id)) == {other_id}
+    assert list_ids("--operation", "/orders", "--outcome", "partial") == set()
+    assert len(list_ids("--limit", "2")) == 2
 
 
 def test_a_review_without_telemetry_is_pending(app: Flask, client: FlaskClient, company: Company) -> None:
@@ -91,13 +91,13 @@ def test_what_strangers_wrote_cannot_control_the_terminal(app: Flask, client: Fl
     send_review(client, company.capability())
     with transaction():
         session().execute(update(Review).values(note="red \x1b[31m \x9b0m \u202eback\u2028line"))
-    printed = run(app, "review", "list")
-    assert "red \\x1b[31m \\x9b0m \\u202eback\\u2028line" in printed
+    output = run(app, "review", "list")
+    assert "red \\x1b[31m \\x9b0m \\u202eback\\u2028line" in output
     assert run(app, "review", "list", "--json")[0]["note"] == "red \x1b[31m \x9b0m \u202eback\u2028line"
     assert app.test_cli_runner().invoke(args=["review", "list", "--json"]).output.isascii()
 
 
-class Ended(KeyboardInterrupt):
+class EndOfTest(KeyboardInterrupt):
     """What Ctrl-C raises."""
 
 
@@ -110,7 +110,7 @@ def follow(
     def sleep(_: float) -> None:
         step = next(steps, None)
         if step is None:
-            raise Ended
+            raise EndOfTest
         step()
 
     monkeypatch.setattr(feedback, "sleep", sleep)
@@ -131,7 +131,7 @@ def test_following_prints_each_review_once_the_newest_last(
         lambda: send_review(client, company.capability(), note=notes[4]),
         lambda: None,
     ]
-    monkeypatch.setattr(feedback, "PAGE_SIZE", 2)
+    monkeypatch.setattr(follower, "PAGE_SIZE", 2)
     assert [row["note"] for row in follow(app, monkeypatch, arrivals, "--limit", "2")] == notes[1:]
 
 
@@ -146,10 +146,10 @@ def test_following_misses_no_review_that_became_visible_late(
     app: Flask, client: FlaskClient, company: Company, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def arrive_late() -> None:
-        token = company.capability(late := str(uuid.uuid4()))
+        token = company.capability(late_id := str(uuid.uuid4()))
         send_review(client, token, note="This one was late.")
         with transaction():
-            change = update(Review).where(Review.interaction_id == uuid.UUID(late))
+            change = update(Review).where(Review.interaction_id == uuid.UUID(late_id))
             session().execute(change.values(created_at=Review.created_at - timedelta(seconds=5)))
 
     send_review(client, company.capability())

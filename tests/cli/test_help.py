@@ -20,12 +20,12 @@ def flask(*arguments: str, **settings: str) -> "subprocess.CompletedProcess[str]
 
 @pytest.mark.parametrize("arguments", [(), ("--help",), ("key", "create", "--help")])
 def test_help_needs_no_settings(arguments: tuple[str, ...]) -> None:
-    shown = flask(*arguments)
-    assert "The service cannot start" not in shown.stderr
+    process = flask(*arguments)
+    assert "The service cannot start" not in process.stderr
     # Click 8.2 ends with 2 where no command is given.
-    assert shown.returncode == (0 if arguments else 2)
+    assert process.returncode == (0 if arguments else 2)
     for command in ("key", "workspace", "jobs", "db") if len(arguments) < 2 else ("--expires-in",):
-        assert command in shown.stdout + shown.stderr
+        assert command in process.stdout + process.stderr
 
 
 def test_a_command_needs_settings_and_says_which() -> None:

@@ -11,7 +11,7 @@ from sqlalchemy import select
 from app.accounts.models import AuditEntry
 from app.core.database import session, transaction
 from tests.cli.test_commands import run, run_failing
-from tests.factories import Company, found_company, sign_in
+from tests.factories import Company, create_company, sign_in
 
 
 def create(app: Flask, company: Company, email: str = "Someone@Example.com", role: str = "admin") -> dict[str, str]:
@@ -44,7 +44,7 @@ def test_a_new_password_is_printed_once_and_replaces_the_old_one(app: Flask, com
 
 def test_users_are_listed_by_workspace(app: Flask, company: Company) -> None:
     with transaction():
-        other = found_company()
+        other_company = create_company()
     create(app, company)
     rows = run(app, "user", "list", "--workspace", str(company.workspace_id))
     assert [(row["email"], row["role"]) for row in rows] == [
@@ -53,15 +53,15 @@ def test_users_are_listed_by_workspace(app: Flask, company: Company) -> None:
     ]
     assert {row["workspaceId"] for row in run(app, "user", "list")} == {
         str(company.workspace_id),
-        str(other.workspace_id),
+        str(other_company.workspace_id),
     }
 
 
 def test_workspaces_products_and_environments_are_listed(app: Flask, company: Company) -> None:
     with transaction():
-        other = found_company()
+        other_company = create_company()
     workspaces = [row["workspaceId"] for row in run(app, "workspace", "list")]
-    assert workspaces == [str(company.workspace_id), str(other.workspace_id)]
+    assert workspaces == [str(company.workspace_id), str(other_company.workspace_id)]
     assert len(run(app, "product", "list")) == 2
     (product,) = run(app, "product", "list", "--workspace", str(company.workspace_id))
     assert (product["productId"], product["name"]) == (str(company.product_id), "Example product")
@@ -72,10 +72,10 @@ def test_workspaces_products_and_environments_are_listed(app: Flask, company: Co
 
 @pytest.mark.parametrize("group", ["user", "workspace", "product", "environment"])
 def test_every_list_is_bounded(app: Flask, company: Company, group: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    for place in ("accounts.service", "accounts.users", "products.service"):
-        monkeypatch.setattr(f"app.{place}.MAX_LIST_LENGTH", 1)
+    for module in ("accounts.service", "accounts.users", "products.service"):
+        monkeypatch.setattr(f"app.{module}.MAX_LIST_LENGTH", 1)
     with transaction():
-        found_company()
+        create_company()
     assert len(run(app, group, "list")) == 1
 
 
@@ -94,9 +94,9 @@ def test_changes_are_in_the_audit_log_without_addresses_and_secrets(
         ("password.changed", "command line"),
     ]
     assert entries[0].details == {"sessions_revoked": 1}
-    written = " ".join(f"{entry.subject} {entry.details}" for entry in entries) + caplog.text + capfd.readouterr().err
+    output = " ".join(f"{entry.subject} {entry.details}" for entry in entries) + caplog.text + capfd.readouterr().err
     for secret in (user["password"], new_password_row["password"], "someone@example.com"):
-        assert secret not in written
+        assert secret not in output
 
 
 @pytest.mark.parametrize(

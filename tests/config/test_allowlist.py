@@ -7,7 +7,7 @@ import pytest
 
 from config.allowlist import ALLOWLIST, BadAllowlist, read_allowlist
 from config.settings import GIVE_UP, BadSettings, Settings, settings_or_exit
-from tests.config.test_settings import GOOD
+from tests.config.test_settings import VALID_SETTINGS
 
 TEXT = ALLOWLIST.read_text()
 
@@ -38,23 +38,23 @@ REFERRERS = {
 }
 
 
-def mistakes(text: str) -> list[str]:
-    with pytest.raises(BadAllowlist) as caught:
+def find_errors(text: str) -> list[str]:
+    with pytest.raises(BadAllowlist) as error_info:
         read_allowlist(text)
-    return caught.value.mistakes
+    return error_info.value.errors
 
 
-def changed(old: str, new: str) -> str:
+def replace_text(old: str, new: str) -> str:
     assert old in TEXT
     return TEXT.replace(old, new, 1)
 
 
 def test_the_file_holds_exactly_what_may_be_named() -> None:
     allowlist = read_allowlist(TEXT)
-    named: dict[tuple[str, str], set[str]] = {}
+    tokens: dict[tuple[str, str], set[str]] = {}
     for agent in allowlist.agents.values():
-        named.setdefault((agent.provider, agent.fetch_class), set()).add(agent.token)
-    assert named == AGENTS
+        tokens.setdefault((agent.provider, agent.fetch_class), set()).add(agent.token)
+    assert tokens == AGENTS
     hosts: dict[str, set[str]] = {}
     for referrer in allowlist.referrers.values():
         hosts.setdefault(referrer.provider, set()).add(referrer.host)
@@ -77,13 +77,13 @@ def test_a_search_token_is_never_the_visit_of_an_assistant() -> None:
     agents = read_allowlist(TEXT).agents
     assert not agents["bingbot"].is_assistant_visit
     assert agents["ChatGPT-User"].is_assistant_visit
-    assert mistakes(changed('class = "search"\n# It feeds', 'class = "user_fetch"\n# It feeds')) == [
+    assert find_errors(replace_text('class = "search"\n# It feeds', 'class = "user_fetch"\n# It feeds')) == [
         "agents 8 (bingbot): assistant_visit: contradicts class user_fetch"
     ]
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "said"),
+    ("old", "new", "message"),
     [
         ('token = "GPTBot"', 'token = "GPTBot/1.2"', "agents 1 (GPTBot/1.2): token: must be one product token"),
         ('token = "GPTBot"\n', "", "agents 1: token: missing data for required field"),
@@ -106,32 +106,32 @@ def test_a_search_token_is_never_the_visit_of_an_assistant() -> None:
         ("[[agents]]", "[[agents", "it is not TOML"),
     ],
 )
-def test_what_is_malformed_is_named(old: str, new: str, said: str) -> None:
-    messages = mistakes(changed(old, new))
+def test_what_is_malformed_is_named(old: str, new: str, message: str) -> None:
+    messages = find_errors(replace_text(old, new))
     assert len(messages) == 1
-    assert messages[0].startswith(said)
+    assert messages[0].startswith(message)
 
 
 def test_everything_that_is_wrong_is_said_at_once() -> None:
-    messages = mistakes('[[agents]]\ntoken = "a b"\n[vendors]\n')
-    assert [mistake.partition(":")[0] for mistake in messages] == [*["agents 1 (a b)"] * 6, "referrers", "vendors"]
+    messages = find_errors('[[agents]]\ntoken = "a b"\n[vendors]\n')
+    assert [error.partition(":")[0] for error in messages] == [*["agents 1 (a b)"] * 6, "referrers", "vendors"]
 
 
 def test_a_malformed_file_refuses_the_start_together_with_the_rest(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    broken = tmp_path / "allowlist.toml"
-    broken.write_text(changed('token = "GPTBot"', 'token = "GPT Bot"'))
-    monkeypatch.setattr("config.settings.ALLOWLIST", broken)
-    with pytest.raises(BadSettings) as caught:
-        Settings.from_env({**GOOD, "REDIS_URL": ""})
-    assert caught.value.mistakes == [
+    path = tmp_path / "allowlist.toml"
+    path.write_text(replace_text('token = "GPTBot"', 'token = "GPT Bot"'))
+    monkeypatch.setattr("config.settings.ALLOWLIST", path)
+    with pytest.raises(BadSettings) as error_info:
+        Settings.from_env({**VALID_SETTINGS, "REDIS_URL": ""})
+    assert error_info.value.mistakes == [
         "REDIS_URL is not set",
         "allowlist.toml: agents 1 (GPT Bot): token: must be one product token",
     ]
-    for name, value in GOOD.items():
+    for name, value in VALID_SETTINGS.items():
         monkeypatch.setenv(name, value)
-    with pytest.raises(SystemExit) as ended:
+    with pytest.raises(SystemExit) as exit_info:
         settings_or_exit()
-    assert ended.value.code == GIVE_UP
+    assert exit_info.value.code == GIVE_UP
     assert "GPT Bot" in capsys.readouterr().err

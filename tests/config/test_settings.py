@@ -7,7 +7,7 @@ import pytest
 
 from config.settings import BadSettings, Settings
 
-GOOD = {
+VALID_SETTINGS = {
     "DATABASE_URL": "postgres://somebody@db.example/feedback",
     "REDIS_URL": "rediss://broker.example:6379/0",
     "AGENT_FEEDBACK_PUBLIC_URL": "https://feedback.example/",
@@ -17,14 +17,14 @@ GOOD = {
 }
 
 
-def mistakes(**changed: str) -> list[str]:
-    with pytest.raises(BadSettings) as caught:
-        Settings.from_env({name: value for name, value in {**GOOD, **changed}.items() if value})
-    return caught.value.mistakes
+def find_errors(**changes: str) -> list[str]:
+    with pytest.raises(BadSettings) as error_info:
+        Settings.from_env({name: value for name, value in {**VALID_SETTINGS, **changes}.items() if value})
+    return error_info.value.mistakes
 
 
 def test_a_full_environment_is_read() -> None:
-    settings = Settings.from_env(GOOD)
+    settings = Settings.from_env(VALID_SETTINGS)
     assert settings.database_url == "postgresql+psycopg2://somebody@db.example/feedback"
     assert (settings.feedback_url, settings.app_url) == ("https://feedback.example", "https://feedback.example")
     assert len(settings.sealing_secrets) == 2
@@ -33,15 +33,15 @@ def test_a_full_environment_is_read() -> None:
 
 
 def test_secrets_do_not_show_themselves() -> None:
-    shown = repr(Settings.from_env(GOOD))
-    assert GOOD["AGENT_FEEDBACK_KEY_PEPPER"] not in shown
-    assert "bmV3" not in shown
+    text = repr(Settings.from_env(VALID_SETTINGS))
+    assert VALID_SETTINGS["AGENT_FEEDBACK_KEY_PEPPER"] not in text
+    assert "bmV3" not in text
 
 
 def test_everything_that_is_missing_is_said_at_once() -> None:
-    with pytest.raises(BadSettings) as caught:
+    with pytest.raises(BadSettings) as error_info:
         Settings.from_env({"AGENT_FEEDBACK_DATA_DIR": "/nonexistent"})
-    assert caught.value.mistakes == [
+    assert error_info.value.mistakes == [
         "AGENT_FEEDBACK_KEY_PEPPER is not set",
         "AGENT_FEEDBACK_PUBLIC_URL is not set",
         "AGENT_FEEDBACK_SEALING_KEYS is not set",
@@ -51,20 +51,20 @@ def test_everything_that_is_missing_is_said_at_once() -> None:
 
 
 def test_production_refuses_what_only_development_may_use_and_says_all_of_it() -> None:
-    messages = mistakes(
+    messages = find_errors(
         AGENT_FEEDBACK_KEY_PEPPER="development-" + "x" * 40,
         AGENT_FEEDBACK_SEALING_KEYS="changeme",
         AGENT_FEEDBACK_PUBLIC_URL="http://feedback.example",
     )
     assert len(messages) == 3
-    assert any("development secret" in mistake for mistake in messages)
-    assert any("too short" in mistake for mistake in messages)
-    assert any("https" in mistake for mistake in messages)
+    assert any("development secret" in error for error in messages)
+    assert any("too short" in error for error in messages)
+    assert any("https" in error for error in messages)
 
 
 def test_no_mistake_repeats_a_secret() -> None:
     secret = "development-do-not-repeat-me-1234567890"
-    assert secret not in str(mistakes(AGENT_FEEDBACK_KEY_PEPPER=secret, DATABASE_URL="mysql://x"))
+    assert secret not in str(find_errors(AGENT_FEEDBACK_KEY_PEPPER=secret, DATABASE_URL="mysql://x"))
 
 
 @pytest.mark.parametrize(
@@ -88,26 +88,35 @@ def test_no_mistake_repeats_a_secret() -> None:
     ],
 )
 def test_a_value_that_cannot_be_used_is_named(name: str, value: str) -> None:
-    assert any(mistake.startswith(name) for mistake in mistakes(**{name: value}))
+    assert any(error.startswith(name) for error in find_errors(**{name: value}))
 
 
 def test_one_secret_for_two_purposes_is_refused() -> None:
     assert any(
-        "must differ" in mistake for mistake in mistakes(AGENT_FEEDBACK_SEALING_KEYS=GOOD["AGENT_FEEDBACK_KEY_PEPPER"])
+        "must differ" in error
+        for error in find_errors(AGENT_FEEDBACK_SEALING_KEYS=VALID_SETTINGS["AGENT_FEEDBACK_KEY_PEPPER"])
     )
 
 
 def test_the_command_line_finds_a_running_copy(tmp_path: Path) -> None:
-    running = {**GOOD, "AGENT_FEEDBACK_ENV": "development", "DATABASE_URL": "postgresql://postgres@/x?host=/tmp/y"}
-    (tmp_path / "running.json").write_text(json.dumps(running))
+    running_settings = {
+        **VALID_SETTINGS,
+        "AGENT_FEEDBACK_ENV": "development",
+        "DATABASE_URL": "postgresql://postgres@/x?host=/tmp/y",
+    }
+    (tmp_path / "running.json").write_text(json.dumps(running_settings))
     settings = Settings.from_env({"AGENT_FEEDBACK_DATA_DIR": str(tmp_path)})
     assert settings.is_development
     assert settings.database_url.endswith("host=/tmp/y")
-    same_server = {"AGENT_FEEDBACK_DATA_DIR": str(tmp_path), "DATABASE_URL": running["DATABASE_URL"]}
+    same_server = {"AGENT_FEEDBACK_DATA_DIR": str(tmp_path), "DATABASE_URL": running_settings["DATABASE_URL"]}
     assert Settings.from_env(same_server).is_development
 
 
 def test_another_database_has_nothing_to_do_with_a_running_copy(tmp_path: Path) -> None:
-    (tmp_path / "running.json").write_text(json.dumps({**GOOD, "AGENT_FEEDBACK_ENV": "development"}))
-    other = {**GOOD, "DATABASE_URL": "postgresql://else.example/x", "AGENT_FEEDBACK_DATA_DIR": str(tmp_path)}
-    assert not Settings.from_env(other).is_development
+    (tmp_path / "running.json").write_text(json.dumps({**VALID_SETTINGS, "AGENT_FEEDBACK_ENV": "development"}))
+    other_settings = {
+        **VALID_SETTINGS,
+        "DATABASE_URL": "postgresql://else.example/x",
+        "AGENT_FEEDBACK_DATA_DIR": str(tmp_path),
+    }
+    assert not Settings.from_env(other_settings).is_development

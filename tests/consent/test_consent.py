@@ -13,12 +13,12 @@ from app.consent.models import ConsentDecision, ConsentSubject
 from app.core.database import session, transaction
 from app.products import service as products
 from app.products.rules import Mode
-from tests.factories import Company, bearer, found_company, send_review
+from tests.factories import Company, bearer, create_company, send_review
 
 SUBJECT = "afsub1_" + "S" * 43
 OTHER_SUBJECT = "afsub1_" + "T" * 43
 
-ONCE = (
+CONSENT_TEXT = (
     "May I send this product's provider one short, privacy-safe outcome report after this use and future uses without "
     "asking again? Agent Feedback will remember your choice for this product. Your prompts and task content are never "
     "included; nothing is installed."
@@ -31,7 +31,7 @@ PER_USE = (
 
 def company_in(mode: Mode) -> Company:
     with transaction():
-        return found_company(mode)
+        return create_company(mode)
 
 
 def introspect(client: FlaskClient, token: str) -> Any:
@@ -46,7 +46,7 @@ def decide(client: FlaskClient, token: str, decision: str) -> Any:
 TABLE = [
     (Mode.NEVER_ASK, False, None, "feedback_ready", "none", None, True),
     (Mode.NEVER_ASK, True, None, "feedback_ready", "none", None, True),
-    (Mode.ASK_ONCE, True, None, "consent_required", "once", ONCE, False),
+    (Mode.ASK_ONCE, True, None, "consent_required", "once", CONSENT_TEXT, False),
     (Mode.ASK_ONCE, True, "approved", "feedback_ready", "none", None, True),
     (Mode.ASK_ONCE, True, "declined", "declined", "once", None, False),
     (Mode.ASK_ONCE, False, None, "consent_required", "always", PER_USE, False),
@@ -78,15 +78,15 @@ def test_introspection_tells_what_stands(
         assert decide(client, token, decision).status_code == 200
     answer = introspect(client, token)
     assert answer.status_code == 200
-    told = answer.json
-    submit = told.pop("submit")
-    assert told == {
+    introspection = answer.json
+    submit = introspection.pop("submit")
+    assert introspection == {
         "state": state,
         "configuredMode": mode,
         "consentPolicy": policy,
         "productName": "Example product",
         "canonicalQuestion": question,
-        "expiresAt": told["expiresAt"],
+        "expiresAt": introspection["expiresAt"],
     }
     assert (submit is not None) is submits
     # What introspection says is what the outcome endpoint does.
@@ -130,12 +130,12 @@ def test_the_first_decision_of_an_interaction_stays_and_replays_return_it(
     client: FlaskClient, subject: str | None
 ) -> None:
     token = company_in(Mode.ASK_ONCE).capability(subject=subject)
-    first = decide(client, token, "approved").json
-    for again in ("approved", "declined"):
-        replay = decide(client, token, again).json
+    first_answer = decide(client, token, "approved").json
+    for decision in ("approved", "declined"):
+        replay = decide(client, token, decision).json
         assert (replay["state"], replay["changed"]) == ("feedback_ready", False)
-        assert replay["feedback"] == first["feedback"]
-        assert replay["decidedAt"] == first["decidedAt"]
+        assert replay["feedback"] == first_answer["feedback"]
+        assert replay["decidedAt"] == first_answer["decidedAt"]
 
 
 def test_a_customers_choice_is_remembered_for_other_interactions_and_keys(app: Flask, client: FlaskClient) -> None:
@@ -144,24 +144,24 @@ def test_a_customers_choice_is_remembered_for_other_interactions_and_keys(app: F
     with transaction():
         successor = products.rotate_key(company.product_key.split("_")[2], overlap_hours=0)
     app.extensions["key_cache"].clear()
-    rotated = Company(
+    rotated_company = Company(
         company.workspace_id, company.product_id, company.environment_id, successor.text, company.company_key
     )
-    assert introspect(client, rotated.capability(subject=SUBJECT, revision=1)).json["state"] == "feedback_ready"
-    assert introspect(client, rotated.capability(subject=OTHER_SUBJECT)).json["state"] == "consent_required"
+    assert introspect(client, rotated_company.capability(subject=SUBJECT, revision=1)).json["state"] == "feedback_ready"
+    assert introspect(client, rotated_company.capability(subject=OTHER_SUBJECT)).json["state"] == "consent_required"
 
 
 def test_approve_decline_approve_handles_never_overwrite_a_newer_choice(client: FlaskClient) -> None:
     company = company_in(Mode.ASK_ONCE)
-    old = company.capability(subject=SUBJECT, revision=0)
-    delayed = company.capability(subject=SUBJECT, revision=0)
-    assert decide(client, old, "approved").json["changed"]
+    old_token = company.capability(subject=SUBJECT, revision=0)
+    delayed_token = company.capability(subject=SUBJECT, revision=0)
+    assert decide(client, old_token, "approved").json["changed"]
     assert decide(client, company.capability(subject=SUBJECT, revision=1), "declined").json["changed"]
-    for handle in (old, delayed, company.capability(subject=SUBJECT, revision=1)):
+    for handle in (old_token, delayed_token, company.capability(subject=SUBJECT, revision=1)):
         body = decide(client, handle, "approved").json
         assert (body["state"], body["changed"], body["feedback"]) == ("declined", False, None)
-    newest = decide(client, company.capability(subject=SUBJECT, revision=2), "approved").json
-    assert (newest["state"], newest["changed"]) == ("feedback_ready", True)
+    newest_answer = decide(client, company.capability(subject=SUBJECT, revision=2), "approved").json
+    assert (newest_answer["state"], newest_answer["changed"]) == ("feedback_ready", True)
 
 
 def test_a_handle_that_saw_a_decision_nobody_made_changes_nothing(client: FlaskClient) -> None:
@@ -181,10 +181,10 @@ def test_a_company_warms_its_cache_with_the_state_of_its_subjects(client: FlaskC
     company = company_in(Mode.ASK_ONCE)
     decide(client, company.capability(subject=SUBJECT), "declined")
     path, headers = "/api/v2/consent/state", bearer(company.product_key)
-    one = client.post(path, json={"subject": SUBJECT}, headers=headers)
-    assert one.json == {"state": "declined", "revision": 1}
-    several = client.post(path, json={"subjects": [OTHER_SUBJECT, SUBJECT]}, headers=headers)
-    assert several.json == {
+    single_answer = client.post(path, json={"subject": SUBJECT}, headers=headers)
+    assert single_answer.json == {"state": "declined", "revision": 1}
+    list_answer = client.post(path, json={"subjects": [OTHER_SUBJECT, SUBJECT]}, headers=headers)
+    assert list_answer.json == {
         "subjects": [
             {"subject": OTHER_SUBJECT, "state": "unknown", "revision": 0},
             {"subject": SUBJECT, "state": "declined", "revision": 1},
@@ -211,10 +211,10 @@ def test_a_wrong_question_for_states_is_refused(
 
 
 def test_another_environment_knows_nothing_of_a_choice(client: FlaskClient) -> None:
-    mine, theirs = company_in(Mode.ASK_ONCE), company_in(Mode.ASK_ONCE)
-    decide(client, mine.capability(subject=SUBJECT), "approved")
-    assert introspect(client, theirs.capability(subject=SUBJECT)).json["state"] == "consent_required"
-    answer = client.post("/api/v2/consent/state", json={"subject": SUBJECT}, headers=bearer(theirs.product_key))
+    own_company, other_company = company_in(Mode.ASK_ONCE), company_in(Mode.ASK_ONCE)
+    decide(client, own_company.capability(subject=SUBJECT), "approved")
+    assert introspect(client, other_company.capability(subject=SUBJECT)).json["state"] == "consent_required"
+    answer = client.post("/api/v2/consent/state", json={"subject": SUBJECT}, headers=bearer(other_company.product_key))
     assert answer.json["state"] == "unknown"
 
 
@@ -265,8 +265,11 @@ def test_a_receipt_tells_every_decision_of_the_same_person(client: FlaskClient) 
     decide(client, company.capability(interaction_id, subject=SUBJECT), "approved")
     decide(client, company.capability(subject=SUBJECT, revision=1), "declined")
     arguments = ["consent", "receipt", interaction_id, "--environment", str(company.environment_id), "--json"]
-    printed = json.loads(client.application.test_cli_runner().invoke(args=arguments).output)
-    assert set(printed) == {"header", "piiProcessing", "partyIdentification", "events"}
-    assert printed["header"]["piiPrincipalId"] == SUBJECT
-    assert (printed["piiProcessing"]["privacyNotice"], printed["piiProcessing"]["privacyNoticeVersion"]) == (ONCE, "1")
-    assert [event["eventState"] for event in printed["events"]] == ["consent given", "consent withdrawn"]
+    output = json.loads(client.application.test_cli_runner().invoke(args=arguments).output)
+    assert set(output) == {"header", "piiProcessing", "partyIdentification", "events"}
+    assert output["header"]["piiPrincipalId"] == SUBJECT
+    assert (output["piiProcessing"]["privacyNotice"], output["piiProcessing"]["privacyNoticeVersion"]) == (
+        CONSENT_TEXT,
+        "1",
+    )
+    assert [event["eventState"] for event in output["events"]] == ["consent given", "consent withdrawn"]

@@ -10,7 +10,7 @@ from hypothesis.stateful import Bundle, RuleBasedStateMachine, initialize, invar
 
 from app.core.database import transaction
 from app.products.rules import Mode
-from tests.factories import Company, bearer, found_company, send_review
+from tests.factories import Company, bearer, create_company, send_review
 
 SUBJECTS = ["afsub1_" + letter * 43 for letter in "AB"]
 
@@ -22,31 +22,31 @@ class Agents(RuleBasedStateMachine):
     handles = Bundle("handles")
 
     @initialize()
-    def found(self) -> None:
+    def create(self) -> None:
         with transaction():
-            self.company: Company = found_company(Mode.ASK_ONCE)
+            self.company: Company = create_company(Mode.ASK_ONCE)
         self.subject_decisions: dict[str, tuple[str, int]] = {}
         """Subject to decision and revision."""
         self.uses: dict[str, str] = {}
         """Interaction to the decision that it made."""
-        self.known: list[tuple[str, str | None, int, str]] = []
+        self.handle_list: list[tuple[str, str | None, int, str]] = []
 
     @rule(target=handles, subject=st.sampled_from([*SUBJECTS, None]), is_stale=st.booleans())
     def respond(self, subject: str | None, is_stale: bool) -> tuple[str, str | None, int, str]:
         """A product response carries a handle that saw the newest decision, or none of them."""
         interaction_id = str(uuid.uuid4())
-        seen = 0 if is_stale or subject is None else self.subject_decisions.get(subject, ("", 0))[1]
-        claims = {"subject": subject, "revision": seen} if subject else {}
-        handle = (interaction_id, subject, seen, self.company.capability(interaction_id, **claims))
-        self.known.append(handle)
+        revision = 0 if is_stale or subject is None else self.subject_decisions.get(subject, ("", 0))[1]
+        claims = {"subject": subject, "revision": revision} if subject else {}
+        handle = (interaction_id, subject, revision, self.company.capability(interaction_id, **claims))
+        self.handle_list.append(handle)
         return handle
 
     @rule(handle=handles, decision=st.sampled_from(["approved", "declined"]))
     def decide(self, handle: tuple[str, str | None, int, str], decision: str) -> None:
         """An agent submits what its user said, perhaps late or again."""
-        interaction_id, subject, seen, token = handle
+        interaction_id, subject, handle_revision, token = handle
         is_replay = interaction_id in self.uses
-        has_won = not is_replay and self._may_decide(subject, seen)
+        has_won = not is_replay and self._may_decide(subject, handle_revision)
         if has_won:
             self.uses[interaction_id] = decision
             if subject:
@@ -61,25 +61,25 @@ class Agents(RuleBasedStateMachine):
     def review(self, handle: tuple[str, str | None, int, str]) -> None:
         """A review is taken exactly where introspection says so; one that is stored stays."""
         answer = send_review(self.client, handle[3])
-        expected = 200 if self._state(handle) == "feedback_ready" or handle[0] in self.reviewed else 403
+        expected = 200 if self._state(handle) == "feedback_ready" or handle[0] in self.reviewed_ids else 403
         assert answer.status_code == expected
         if expected == 200:
-            self.reviewed.add(handle[0])
+            self.reviewed_ids.add(handle[0])
 
     @initialize()
     def nothing_reviewed(self) -> None:
-        self.reviewed: set[str] = set()
+        self.reviewed_ids: set[str] = set()
 
     @invariant()
     def introspection_agrees(self) -> None:
-        for handle in getattr(self, "known", [])[-3:]:
+        for handle in getattr(self, "handle_list", [])[-3:]:
             assert self._post("/api/v2/capabilities/introspect", handle[3], None)["state"] == self._state(handle)
 
-    def _may_decide(self, subject: str | None, seen: int) -> bool:
+    def _may_decide(self, subject: str | None, handle_revision: int) -> bool:
         if subject is None:
             return True
         revision = self.subject_decisions.get(subject, ("", 0))[1]
-        return revision == seen if seen else revision == 0
+        return revision == handle_revision if handle_revision else revision == 0
 
     def _state(self, handle: tuple[str, str | None, int, str]) -> str:
         interaction_id, subject, *_ = handle

@@ -26,12 +26,12 @@ class Answer(NamedTuple):
     is_closed: bool
 
 
-def send(stack: Stack, request: bytes, *, cut: bool = False) -> Answer:
+def send(stack: Stack, request: bytes, *, is_incomplete: bool = False) -> Answer:
     """Send bytes over a connection of their own; `cut` ends what the client sends."""
     address = urlsplit(stack.url)
     with socket.create_connection((address.hostname, address.port), timeout=15) as connection:
         connection.sendall(request)
-        if cut:
+        if is_incomplete:
             connection.shutdown(socket.SHUT_WR)
         response = HTTPResponse(connection)
         response.begin()
@@ -50,14 +50,18 @@ def chunked(*parts: bytes, end: bytes = b"0\r\n\r\n") -> bytes:
     return b"".join(b"%x\r\n%s\r\n" % (len(part), part) for part in parts) + end
 
 
-def send_chunks(stack: Stack, content: bytes, *, cut: bool = False) -> Answer:
+def send_chunks(stack: Stack, content: bytes, *, is_incomplete: bool = False) -> Answer:
     head = post("/api/v2/outcomes", stack.company.capability(), "Transfer-Encoding: chunked")
-    return send(stack, head + content, cut=cut)
+    return send(stack, head + content, is_incomplete=is_incomplete)
 
 
-def send_review(stack: Stack, content: bytes, *lines: str, token: str = "", cut: bool = False) -> Answer:
+def send_review(stack: Stack, content: bytes, *lines: str, token: str = "", is_incomplete: bool = False) -> Answer:
     lines = lines or (f"Content-Length: {len(content)}",)
-    return send(stack, post("/api/v2/outcomes", token or stack.company.capability(), *lines) + content, cut=cut)
+    return send(
+        stack,
+        post("/api/v2/outcomes", token or stack.company.capability(), *lines) + content,
+        is_incomplete=is_incomplete,
+    )
 
 
 def assert_incomplete(answer: Answer) -> None:
@@ -73,9 +77,9 @@ def test_a_chunked_body_of_exactly_the_limit_is_accepted(stack: Stack, parts: tu
     assert not answer.is_closed
 
 
-@pytest.mark.parametrize("rest", [b" ", b"x", b"x" * 100_000, b" " * 3_000_000])
-def test_a_chunked_body_beyond_the_limit_is_too_large_whatever_its_start_is(stack: Stack, rest: bytes) -> None:
-    answer = send_chunks(stack, chunked(FULL_REVIEW, rest))
+@pytest.mark.parametrize("remainder", [b" ", b"x", b"x" * 100_000, b" " * 3_000_000])
+def test_a_chunked_body_beyond_the_limit_is_too_large_whatever_its_start_is(stack: Stack, remainder: bytes) -> None:
+    answer = send_chunks(stack, chunked(FULL_REVIEW, remainder))
     assert (answer.status, answer.body["code"]) == (413, "request_entity_too_large")
     assert answer.is_closed
 
@@ -101,17 +105,17 @@ def test_a_chunked_batch_has_its_own_limit(stack: Stack) -> None:
     ],
 )
 def test_malformed_chunks_are_the_clients_error(stack: Stack, content: bytes) -> None:
-    assert_incomplete(send_chunks(stack, content, cut=True))
+    assert_incomplete(send_chunks(stack, content, is_incomplete=True))
 
 
 @pytest.mark.parametrize("content", [b"", b"40", b"40\r\n", b"40\r\nabc", chunked(REVIEW, end=b""), b"5\r\nabcde"])
 def test_cut_chunks_are_incomplete(stack: Stack, content: bytes) -> None:
-    assert_incomplete(send_chunks(stack, content, cut=True))
+    assert_incomplete(send_chunks(stack, content, is_incomplete=True))
 
 
 @pytest.mark.parametrize("content", [b"", b"{", REVIEW])
 def test_a_body_below_its_announced_length_is_incomplete(stack: Stack, content: bytes) -> None:
-    assert_incomplete(send_review(stack, content, f"Content-Length: {len(REVIEW) + 1}", cut=True))
+    assert_incomplete(send_review(stack, content, f"Content-Length: {len(REVIEW) + 1}", is_incomplete=True))
 
 
 def test_an_announced_length_beyond_the_limit_is_answered_before_the_body_is_sent(stack: Stack) -> None:
@@ -134,9 +138,9 @@ def test_a_compressed_body_is_unsupported(stack: Stack, coding: str) -> None:
 def test_a_stored_review_is_the_answer_to_an_oversized_body_which_ends_the_connection(stack: Stack) -> None:
     token = stack.company.capability()
     review = send_review(stack, REVIEW, token=token)
-    again = send_review(stack, b"", f"Content-Length: {AGENT_BODY_BYTES + 1}", token=token)
-    assert (again.status, again.body) == (200, review.body)
-    assert again.is_closed
+    second_answer = send_review(stack, b"", f"Content-Length: {AGENT_BODY_BYTES + 1}", token=token)
+    assert (second_answer.status, second_answer.body) == (200, review.body)
+    assert second_answer.is_closed
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from flask.testing import FlaskClient
 
 from app.catalog.entries import catalog_file
 from app.consent import contract
-from app.consent.schemas import DecidedSchema, FeedbackContractSchema, SubmitReportSchema
+from app.consent.schemas import DecisionResultSchema, FeedbackContractSchema, SubmitReportSchema
 from app.core.wire.encoder import body_encoder
 from app.core.wire.serialization import dumps
 from app.discovery import document
@@ -32,8 +32,8 @@ def test_a_contract_is_written_whole(mode: Mode | None) -> None:
 
 
 def test_no_contract_is_written_as_null() -> None:
-    decided = {"state": "declined", "decided_at": None, "changed": True, "feedback": None}
-    assert body_encoder(DecidedSchema())(decided).endswith(b'"feedback":null}')
+    result = {"state": "declined", "decided_at": None, "changed": True, "feedback": None}
+    assert body_encoder(DecisionResultSchema())(result).endswith(b'"feedback":null}')
 
 
 def test_the_action_of_a_report_is_written_whole() -> None:
@@ -48,8 +48,8 @@ def test_the_discovery_document_is_written_whole() -> None:
 def test_catalog_entries_are_written_whole() -> None:
     for entry in catalog_file().catalog.entries:
         assert_unchanged(CatalogEntrySchema(), entry.as_wire())
-        authored = replace(entry, question_type="goal")
-        assert_unchanged(CatalogEntrySchema(), authored.as_wire())
+        product_entry = replace(entry, question_type="goal")
+        assert_unchanged(CatalogEntrySchema(), product_entry.as_wire())
 
 
 @pytest.mark.parametrize(

@@ -109,12 +109,12 @@ def test_every_endpoint_is_described_under_its_stable_id(description: dict[str, 
 
 
 def test_every_operation_is_told_in_a_sentence_and_in_a_paragraph(description: dict[str, Any]) -> None:
-    silent = [
+    operations_without_text = [
         place
         for place, operation in operations(description).items()
         if not operation.get("summary") or not operation.get("description")
     ]
-    assert silent == []
+    assert operations_without_text == []
 
 
 def test_every_tag_is_described_and_every_operation_has_one(description: dict[str, Any]) -> None:
@@ -153,13 +153,13 @@ def test_nothing_stands_beside_a_reference(description: dict[str, Any]) -> None:
 
 
 def test_every_object_names_its_members(description: dict[str, Any]) -> None:
-    untyped = [
+    untyped_objects = [
         place
         for place, node in nodes(description)
         if node.get("type") == "object" and "properties" not in node and node.get("enum") != [None]
     ]
     # The downloads of a release have names of their own.
-    assert untyped == ["/components/schemas/Manifest/properties/files"]
+    assert untyped_objects == ["/components/schemas/Manifest/properties/files"]
     assert [place for place, node in nodes(description) if node.get("additionalProperties") == {}] == []
 
 
@@ -206,8 +206,8 @@ def test_the_description_opens_with_the_credentials(description: dict[str, Any])
 
 
 def test_each_credential_is_described_as_it_is_sent(client: FlaskClient) -> None:
-    described = client.get("/openapi.json").json
-    schemes = described["components"]["securitySchemes"]
+    description = client.get("/openapi.json").json
+    schemes = description["components"]["securitySchemes"]
     credentials = {name: (scheme["type"], scheme.get("in"), scheme.get("name")) for name, scheme in schemes.items()}
     assert credentials == {
         "productKey": ("http", None, None),
@@ -216,7 +216,7 @@ def test_each_credential_is_described_as_it_is_sent(client: FlaskClient) -> None
         "capability": ("http", None, None),
         "dashboardSession": ("apiKey", "cookie", "agent_feedback_session"),
     }
-    session = described["paths"]["/api/session"]
+    session = description["paths"]["/api/session"]
     assert session["get"]["security"] == session["delete"]["security"] == [{"dashboardSession": []}]
     assert session["post"]["security"] == []
     assert {"401", "403", "429"} <= set(session["post"]["responses"])

@@ -32,25 +32,25 @@ def patterns(value: Any) -> Iterator[str]:
             yield from patterns(entry)
 
 
-def published() -> list[str]:
+def published_patterns() -> list[str]:
     schemas = [json.loads(path.read_text()) for path in (protocol.FOLDER / "schemas").glob("*.json")]
     return sorted({pattern for schema in schemas for pattern in patterns(schema)})
 
 
 def test_there_are_patterns() -> None:
-    assert len(published()) > 10
+    assert len(published_patterns()) > 10
 
 
-@pytest.mark.parametrize("pattern", published())
+@pytest.mark.parametrize("pattern", published_patterns())
 def test_a_pattern_of_a_schema_is_portable(pattern: str) -> None:
     re.compile(pattern)
     assert PORTABLE.fullmatch(pattern)
 
 
 def test_the_patterns_of_the_api_description_are_portable(client: FlaskClient) -> None:
-    described = sorted(set(patterns(client.get("/openapi.json").json)))
-    assert described
-    assert [pattern for pattern in described if not PORTABLE.fullmatch(pattern)] == []
+    api_patterns = sorted(set(patterns(client.get("/openapi.json").json)))
+    assert api_patterns
+    assert [pattern for pattern in api_patterns if not PORTABLE.fullmatch(pattern)] == []
 
 
 @pytest.mark.parametrize(

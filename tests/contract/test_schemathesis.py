@@ -103,8 +103,8 @@ def test_signing_in_and_out_does_what_it_says(stack: Stack) -> None:
     jars = [requests.post(f"{stack.url}/api/session", json=credentials, timeout=30).cookies for _ in range(2)]
     # From an address of its own: it guesses until it is throttled.
     from_elsewhere = ("--header", "X-Forwarded-For: 203.0.113.254")
-    few = ("--max-examples", str(EXAMPLES_WITH_A_PASSWORD))
-    ask(stack, "/api/session$", REFUSES_BAD_BODIES, None, "--include-method", "POST", *from_elsewhere, *few)
+    options = ("--max-examples", str(EXAMPLES_WITH_A_PASSWORD))
+    ask(stack, "/api/session$", REFUSES_BAD_BODIES, None, "--include-method", "POST", *from_elsewhere, *options)
     for method, cookies in zip(("GET", "DELETE"), jars, strict=True):
         cookie = ("--header", f"Cookie: agent_feedback_session={cookies['agent_feedback_session']}")
         ask(stack, "/api/session$", CHECKS, None, "--include-method", method, *cookie, *from_elsewhere)

@@ -16,7 +16,7 @@ from app.core import protocol
 from app.core.database import transaction
 from app.products.rules import Mode
 from tests.conversations import item
-from tests.factories import SOURCE, bearer, event, found_company, observation, send_review
+from tests.factories import SOURCE, bearer, create_company, event, observation, send_review
 
 TOKEN = "afr2_" + "0" * 32 + ".payload." + "s" * 43
 ENDPOINT = "https://feedback.example.com"
@@ -30,22 +30,24 @@ CONTEXTS = [
 
 
 def check(name: str, value: Any) -> None:
-    published = json.loads((protocol.FOLDER / "schemas" / f"{name}.json").read_text())
-    Draft202012Validator(published).validate(value)
+    schema = json.loads((protocol.FOLDER / "schemas" / f"{name}.json").read_text())
+    Draft202012Validator(schema).validate(value)
 
 
 def test_the_published_schemas_are_current() -> None:
-    published = {path.stem: json.loads(path.read_text()) for path in (protocol.FOLDER / "schemas").glob("*.json")}
-    assert published == wire_schemas(), "run: flask sdk schemas"
-    for schema in published.values():
+    files = {path.stem: json.loads(path.read_text()) for path in (protocol.FOLDER / "schemas").glob("*.json")}
+    assert files == wire_schemas(), "run: flask sdk schemas"
+    for schema in files.values():
         Draft202012Validator.check_schema(schema)
 
 
 @pytest.mark.parametrize("occasion", CONTEXTS)
 def test_every_envelope_of_the_sdk_fits(occasion: tuple[str, bool, str]) -> None:
     mode, has_customer, choice = occasion
-    made = build(EnvelopeContext(ENDPOINT, TOKEN, int(time.time()), mode, has_customer=has_customer, decision=choice))
-    check("envelope", made)
+    envelope = build(
+        EnvelopeContext(ENDPOINT, TOKEN, int(time.time()), mode, has_customer=has_customer, decision=choice)
+    )
+    check("envelope", envelope)
 
 
 @pytest.mark.parametrize("mode", [None, Mode.ASK_ONCE, Mode.ASK_ALWAYS])
@@ -58,14 +60,14 @@ def test_every_contract_of_the_service_fits(mode: Mode | None) -> None:
     [{"extra": 1}, {"state": "declined"}, {"requested": False}, {"manageConsent": {}}, {"instruction": "Do it."}],
 )
 def test_an_envelope_that_is_none_does_not_fit(wrong: dict[str, Any]) -> None:
-    made = build(EnvelopeContext(ENDPOINT, TOKEN, int(time.time()), "never_ask"))
+    envelope = build(EnvelopeContext(ENDPOINT, TOKEN, int(time.time()), "never_ask"))
     with pytest.raises(ValidationError):
-        check("envelope", {**made, **wrong})
+        check("envelope", {**envelope, **wrong})
 
 
 def test_what_the_service_takes_and_gives_fits(client: FlaskClient) -> None:
     with transaction():
-        company = found_company()
+        company = create_company()
     check("telemetry-batch", {"events": [event(statusCode=200, durationMs=1.5)]})
     evidence = [observation(referrerHost=None, agentToken="GPTBot"), observation(referrerHost="claude.ai")]
     check("evidence-batch", {"schemaVersion": 1, "source": SOURCE, "events": evidence})
@@ -79,7 +81,7 @@ def test_what_the_service_takes_and_gives_fits(client: FlaskClient) -> None:
     check("report", {"summary": "It worked well.", "findings": [{"kind": "gap", "topic": "a", "detail": "Nothing."}]})
     check("review", send_review(client, company.capability()).json["review"])
     with transaction():
-        asking = found_company(Mode.ASK_ONCE)
-    token = asking.capability()
-    decided = client.post("/api/v2/consent/decisions", json={"decision": "approved"}, headers=bearer(token))
-    check("envelope", decided.json["feedback"])
+        consent_company = create_company(Mode.ASK_ONCE)
+    token = consent_company.capability()
+    decision = client.post("/api/v2/consent/decisions", json={"decision": "approved"}, headers=bearer(token))
+    check("envelope", decision.json["feedback"])

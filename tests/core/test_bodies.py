@@ -12,7 +12,7 @@ from app.consent.models import ConsentDecision
 from app.core.database import session, transaction
 from app.core.http.body import AGENT_BODY_BYTES
 from app.products.rules import Mode
-from tests.factories import NOTE, SOURCE, Company, bearer, event, found_company, observation
+from tests.factories import NOTE, SOURCE, Company, bearer, create_company, event, observation
 
 OUTCOMES = "/api/v2/outcomes"
 DECISIONS = "/api/v2/consent/decisions"
@@ -77,8 +77,8 @@ def test_deep_nesting_inside_of_a_known_member_is_the_clients_error(client: Flas
 )
 def test_a_decision_with_a_repeated_key_is_not_recorded(client: FlaskClient, body: bytes) -> None:
     with transaction():
-        asking = found_company(Mode.ASK_ONCE)
-    assert_error(post(client, DECISIONS, asking.capability(), body), 400, "duplicate_key", "repeats a key")
+        consent_company = create_company(Mode.ASK_ONCE)
+    assert_error(post(client, DECISIONS, consent_company.capability(), body), 400, "duplicate_key", "repeats a key")
     with transaction():
         assert session().scalar(select(func.count()).select_from(ConsentDecision)) == 0
 
@@ -97,8 +97,8 @@ def test_a_repeated_key_is_an_error_on_every_small_body(
 ) -> None:
     token = {"capability": company.capability(), "product": company.product_key, "company": company.company_key}[kind]
     text = json.dumps(body)
-    repeated = f"{text[:-1]}, {text[1:]}".encode()
-    assert_error(post(client, path, token, repeated), 400, "duplicate_key")
+    body_text = f"{text[:-1]}, {text[1:]}".encode()
+    assert_error(post(client, path, token, body_text), 400, "duplicate_key")
     assert post(client, path, token, text.encode()).status_code == 200
 
 
@@ -111,9 +111,9 @@ def test_of_a_repeated_key_in_a_batch_the_last_value_counts(client: FlaskClient,
     telemetry = json.dumps({"events": [event()]}).replace('"surface"', '"surface": "html", "surface"').encode()
     assert post(client, "/api/v2/telemetry/batches", company.product_key, telemetry).status_code == 202
     evidence = {"schemaVersion": 1, "source": SOURCE, "events": [observation()]}
-    repeated = json.dumps(evidence).replace('"method"', '"method": "HEAD", "method"').encode()
+    body_text = json.dumps(evidence).replace('"method"', '"method": "HEAD", "method"').encode()
     path = "/api/v1/evidence/http-requests/batches"
-    assert post(client, path, company.company_key, repeated).status_code == 200
+    assert post(client, path, company.company_key, body_text).status_code == 200
 
 
 @pytest.mark.parametrize("coding", ["gzip", "br", "deflate", "zstd"])

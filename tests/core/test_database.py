@@ -14,7 +14,7 @@ from app.core.database import PreparedStatement, after_commit, database, session
 from app.core.errors import DatabaseUnavailable
 from config.settings import Settings
 
-ONE = PreparedStatement("test_one", "SELECT 1 AS number")
+SELECT_ONE = PreparedStatement("test_one", "SELECT 1 AS number")
 SUM = PreparedStatement("test_sum", "SELECT :first::integer + :second::integer AS sum")
 
 
@@ -28,27 +28,27 @@ def count_workspaces() -> int:
 
 
 def test_a_transaction_commits_and_then_does_what_follows(app: Flask) -> None:
-    seen: list[int] = []
+    events: list[int] = []
     with transaction():
         add_workspace()
-        after_commit(lambda: seen.append(count_workspaces()))
-        assert seen == []
-    assert seen == [1]
+        after_commit(lambda: events.append(count_workspaces()))
+        assert events == []
+    assert events == [1]
 
 
 def test_a_failed_transaction_leaves_nothing_and_does_not_go_on(app: Flask) -> None:
-    seen: list[int] = []
+    events: list[int] = []
 
     def fail() -> None:
         with transaction():
             add_workspace()
-            after_commit(lambda: seen.append(1))
+            after_commit(lambda: events.append(1))
             session().flush()
             raise KeyError
 
     with pytest.raises(KeyError):
         fail()
-    assert (count_workspaces(), seen) == (0, [])
+    assert (count_workspaces(), events) == (0, [])
 
 
 def test_without_a_transaction_there_is_no_session(app: Flask) -> None:
@@ -57,7 +57,7 @@ def test_without_a_transaction_there_is_no_session(app: Flask) -> None:
 
 
 def test_a_prepared_statement_takes_its_parameters_by_name(app: Flask) -> None:
-    assert ONE.all() == [(1,)]
+    assert SELECT_ONE.all() == [(1,)]
     assert SUM.all(first=2, second=3) == [(5,)]
     assert SUM.first(second=5, first=4) == (9,)
 
@@ -95,18 +95,18 @@ def test_a_row_type_with_other_columns_is_found_at_once(app: Flask) -> None:
 
 def test_a_prepared_statement_survives_the_loss_of_its_connection(app: Flask) -> None:
     backend = PreparedStatement("test_pid", "SELECT pg_backend_pid()")
-    before = backend.all()[0][0]
+    first_backend = backend.all()[0][0]
     with transaction():
-        session().execute(select(func.pg_terminate_backend(before)))
-    after = backend.all()[0][0]
-    assert after != before
+        session().execute(select(func.pg_terminate_backend(first_backend)))
+    second_backend = backend.all()[0][0]
+    assert second_backend != first_backend
 
 
 def test_a_statement_that_was_prepared_unnoticed_is_run(app: Flask) -> None:
-    ONE.all()
-    unnoticed = PreparedStatement("test_unnoticed", "SELECT 2")
-    database()._thread.connection._cursor.execute(unnoticed.prepare)
-    assert unnoticed.all() == [(2,)]
+    SELECT_ONE.all()
+    unseen_statement = PreparedStatement("test_unnoticed", "SELECT 2")
+    database()._thread.connection._cursor.execute(unseen_statement.prepare)
+    assert unseen_statement.all() == [(2,)]
 
 
 def test_a_statement_that_takes_too_long_is_given_up(app: Flask, settings: Settings) -> None:
@@ -123,6 +123,6 @@ def test_an_unavailable_database_is_not_asked_again_at_once(app: Flask, monkeypa
         current.raise_unavailable(OSError())
     current._close_prepared()
     with pytest.raises(DatabaseUnavailable):
-        ONE.all()
+        SELECT_ONE.all()
     monkeypatch.setattr(current, "_unavailable_until", 0.0)
-    assert ONE.all() == [(1,)]
+    assert SELECT_ONE.all() == [(1,)]

@@ -38,12 +38,12 @@ numbers = st.one_of(st.integers(-1, 700), st.floats(allow_nan=False, allow_infin
 values = st.one_of(texts, numbers, st.booleans(), st.none(), st.lists(texts, max_size=2))
 
 
-def fitting(field: Any) -> st.SearchStrategy[Any]:
+def valid_values(field: Any) -> st.SearchStrategy[Any]:
     """Return values of which many fit a field."""
     if isinstance(field, Nested):
         return objects(field.schema)
     if isinstance(field, List):
-        return st.lists(fitting(field.inner), min_size=field.min_length, max_size=max(2, field.min_length))
+        return st.lists(valid_values(field.inner), min_size=field.min_length, max_size=max(2, field.min_length))
     if isinstance(field, Choice):
         return st.sampled_from(field.allowed)
     if isinstance(field, Flag):
@@ -51,8 +51,8 @@ def fitting(field: Any) -> st.SearchStrategy[Any]:
     if isinstance(field, Instant):
         return st.sampled_from(INSTANTS)
     if isinstance(field, Integer):
-        low, high = int(field.minimum or 0), int(field.maximum if field.maximum is not None else 700)
-        return st.sampled_from([low, high, min(high, max(low, 200))])
+        minimum, maximum = int(field.minimum or 0), int(field.maximum if field.maximum is not None else 700)
+        return st.sampled_from([minimum, maximum, min(maximum, max(minimum, 200))])
     if isinstance(field, Number):
         return st.sampled_from([0, 1, 0.5])
     if isinstance(field, Identifier):
@@ -66,7 +66,9 @@ def fitting(field: Any) -> st.SearchStrategy[Any]:
 def objects(schema: Any) -> st.SearchStrategy[Any]:
     """Return objects of a schema: mostly members that fit, sometimes others."""
     members = {
-        field.data_key: st.integers(0, 40).flatmap(lambda dice, field=field: values if dice == 7 else fitting(field))
+        field.data_key: st.integers(0, 40).flatmap(
+            lambda choice, field=field: values if choice == 7 else valid_values(field)
+        )
         for field in schema.fields.values()
     }
     required = {field.data_key for field in schema.fields.values() if field.required}

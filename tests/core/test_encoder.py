@@ -58,16 +58,16 @@ def test_an_absent_required_member_is_a_mistake_of_ours() -> None:
 
 def test_what_is_only_loaded_is_not_written() -> None:
     class LoadOnlySchema(Schema):
-        shown = fields.String(required=True)
+        label = fields.String(required=True)
         hidden = fields.String(load_only=True)
 
-    assert encode(LoadOnlySchema, {"shown": "a", "hidden": "b"}) == {"shown": "a"}
+    assert encode(LoadOnlySchema, {"label": "a", "hidden": "b"}) == {"label": "a"}
 
 
 class MethodSchema(marshmallow.Schema):
     """A field that is computed."""
 
-    shown = fields.Method("compute")
+    label = fields.Method("compute")
 
     def compute(self, _: Any) -> str:
         return "computed"
@@ -83,13 +83,13 @@ class ForeignField(fields.String):
 class ForeignSchema(marshmallow.Schema):
     """A field of an unknown kind."""
 
-    shown = ForeignField()
+    label = ForeignField()
 
 
 class HookSchema(marshmallow.Schema):
     """A hook that would not run."""
 
-    shown = fields.String()
+    label = fields.String()
 
     @marshmallow.post_dump
     def change(self, data: Any, **_: Any) -> Any:

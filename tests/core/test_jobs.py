@@ -53,15 +53,15 @@ def test_a_notification_after_the_window_is_a_message_of_its_own(notifier: JobNo
 
 def test_a_broker_that_is_down_is_tried_again_until_it_is_back(notifier: JobNotifier, broker: Broker) -> None:
     broker.is_down = True
-    began = time.monotonic()
+    started_at = time.monotonic()
     notifier.notify(Job.PERSIST_TELEMETRY)
-    assert time.monotonic() - began < 0.1
+    assert time.monotonic() - started_at < 0.1
     time.sleep(0.5)
     broker.is_down = False
     wait_until(lambda: broker.messages == [Job.PERSIST_TELEMETRY], 5)
 
 
 def test_an_unreachable_broker_is_reported_quickly(notifier: JobNotifier) -> None:
-    began = time.monotonic()
+    started_at = time.monotonic()
     assert not notifier.is_broker_reachable()
-    assert time.monotonic() - began < 3
+    assert time.monotonic() - started_at < 3

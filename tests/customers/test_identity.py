@@ -17,8 +17,8 @@ from app.customers.rules import Level, digest_references
 from app.enrichment.models import Signal
 from app.products import service as products
 from app.products.rules import KeyKind
-from tests.conversations import ADVERTISING, Clock, Talk, item
-from tests.factories import Company, found_company
+from tests.conversations import ADVERTISING, Clock, ContextApi, item
+from tests.factories import Company, create_company
 
 PRODUCT = uuid.UUID("018f1f2e-7b4a-4c12-9c8d-123456789abc")
 STYLE = {"travel.stay_style": "quiet_boutique"}
@@ -29,11 +29,11 @@ def count(model: Any) -> int:
         return session().execute(select(func.count()).select_from(model)).scalar_one()
 
 
-def tell(talk: Talk, value: str = "quiet_boutique", **references: str) -> Any:
+def send_answer(context_api: ContextApi, value: str = "quiet_boutique", **references: str) -> Any:
     """Let an agent answer for a customer, to be remembered."""
-    request = talk.ask(**references)
+    request = context_api.ask(**references)
     assert request.status_code == 200, request.data
-    receipt = talk.answer(request.json, item(value=value, remember=True))
+    receipt = context_api.answer(request.json, item(value=value, remember=True))
     assert receipt.status_code == 200, receipt.data
     return request.json
 
@@ -50,8 +50,8 @@ def test_references_are_kept_as_digests_of_one_product() -> None:
         != first
     )
     assert digest_references(Pepper(b"other").derive(Purpose.CUSTOMER_REFERENCES, PRODUCT), None, "u1", None) != first
-    same = digest_references(key, "x", "x", "x")
-    assert len(set(same)) == 3
+    same_references = digest_references(key, "x", "x", "x")
+    assert len(set(same_references)) == 3
 
 
 def test_a_level_says_how_well_somebody_is_known() -> None:
@@ -63,7 +63,7 @@ def test_a_level_says_how_well_somebody_is_known() -> None:
     assert level(None, None, None) is Level.EPHEMERAL
 
 
-def test_each_level_is_told(talk: Talk) -> None:
+def test_each_level_is_told(context_api: ContextApi) -> None:
     for references, level in (
         ({"userRef": "u1"}, "verified"),
         ({"accountRef": "a1"}, "verified"),
@@ -72,13 +72,13 @@ def test_each_level_is_told(talk: Talk) -> None:
         ({"anonymousRef": "n2", "userRef": "u1"}, "verified"),
         ({}, "ephemeral"),
     ):
-        assert talk.ask(**references).json["identityLevel"] == level
+        assert context_api.ask(**references).json["identityLevel"] == level
         if references:
-            assert talk.retrieve(**references).json["identityLevel"] == level
+            assert context_api.retrieve(**references).json["identityLevel"] == level
 
 
-def test_nobody_in_particular_is_no_customer_and_not_remembered(talk: Talk) -> None:
-    request = talk.ask(remember=True).json
+def test_nobody_in_particular_is_no_customer_and_not_remembered(context_api: ContextApi) -> None:
+    request = context_api.ask(remember=True).json
     assert request["constraints"]["retention"] | {"unrememberedExpiresAt": None} == {
         "rememberAllowed": False,
         "rememberSelected": False,
@@ -88,102 +88,104 @@ def test_nobody_in_particular_is_no_customer_and_not_remembered(talk: Talk) -> N
     assert count(Customer) == 0
 
 
-def test_a_user_with_and_without_the_account_is_one(talk: Talk) -> None:
-    tell(talk, userRef="u1", accountRef="a1")
-    assert talk.known(userRef="u1") == talk.known(userRef="u1", accountRef="a1") == STYLE
-    tell(talk, "business", userRef="u1")
-    assert talk.known(userRef="u1", accountRef="a1") == {"travel.stay_style": "business"}
+def test_a_user_with_and_without_the_account_is_one(context_api: ContextApi) -> None:
+    send_answer(context_api, userRef="u1", accountRef="a1")
+    assert (
+        context_api.context_values(userRef="u1") == context_api.context_values(userRef="u1", accountRef="a1") == STYLE
+    )
+    send_answer(context_api, "business", userRef="u1")
+    assert context_api.context_values(userRef="u1", accountRef="a1") == {"travel.stay_style": "business"}
     assert count(Customer) == 1
 
 
-def test_a_user_who_was_first_seen_without_the_account_is_one_too(talk: Talk) -> None:
-    tell(talk, userRef="u1")
-    assert talk.known(userRef="u1", accountRef="a1") == STYLE
-    tell(talk, "business", userRef="u1", accountRef="a1")
-    assert talk.known(userRef="u1") == {"travel.stay_style": "business"}
+def test_a_user_who_was_first_seen_without_the_account_is_one_too(context_api: ContextApi) -> None:
+    send_answer(context_api, userRef="u1")
+    assert context_api.context_values(userRef="u1", accountRef="a1") == STYLE
+    send_answer(context_api, "business", userRef="u1", accountRef="a1")
+    assert context_api.context_values(userRef="u1") == {"travel.stay_style": "business"}
     assert count(Customer) == 1
 
 
-def test_the_same_user_reference_of_two_accounts_is_two_users(talk: Talk) -> None:
-    tell(talk, userRef="u1", accountRef="a1")
-    tell(talk, "business", userRef="u1", accountRef="a2")
-    assert talk.known(userRef="u1", accountRef="a1") == STYLE
-    assert talk.known(userRef="u1", accountRef="a2") == {"travel.stay_style": "business"}
-    assert talk.known(userRef="u1") == {}
-    error_response = talk.ask(userRef="u1")
+def test_the_same_user_reference_of_two_accounts_is_two_users(context_api: ContextApi) -> None:
+    send_answer(context_api, userRef="u1", accountRef="a1")
+    send_answer(context_api, "business", userRef="u1", accountRef="a2")
+    assert context_api.context_values(userRef="u1", accountRef="a1") == STYLE
+    assert context_api.context_values(userRef="u1", accountRef="a2") == {"travel.stay_style": "business"}
+    assert context_api.context_values(userRef="u1") == {}
+    error_response = context_api.ask(userRef="u1")
     assert (error_response.status_code, error_response.json["code"]) == (409, "ambiguous_reference")
 
 
-def test_an_account_and_its_users_are_not_one_another(talk: Talk) -> None:
-    tell(talk, accountRef="a1")
-    assert talk.known(accountRef="a1") == STYLE
-    assert talk.known(userRef="a1") == talk.known(anonymousRef="a1") == {}
-    assert talk.known(userRef="u1", accountRef="a1") == {}
+def test_an_account_and_its_users_are_not_one_another(context_api: ContextApi) -> None:
+    send_answer(context_api, accountRef="a1")
+    assert context_api.context_values(accountRef="a1") == STYLE
+    assert context_api.context_values(userRef="a1") == context_api.context_values(anonymousRef="a1") == {}
+    assert context_api.context_values(userRef="u1", accountRef="a1") == {}
 
 
-def test_signing_in_moves_everything_and_happens_once(talk: Talk, clock: Clock) -> None:
-    tell(talk, anonymousRef="n1")
-    open_request = talk.ask(anonymousRef="n1").json
-    retrieval = talk.retrieve(anonymousRef="n1").json
+def test_signing_in_moves_everything_and_happens_once(context_api: ContextApi, clock: Clock) -> None:
+    send_answer(context_api, anonymousRef="n1")
+    open_request = context_api.ask(anonymousRef="n1").json
+    retrieval = context_api.retrieve(anonymousRef="n1").json
     clock.advance(minutes=1)
-    tell(talk, "business", userRef="u1")
-    assert talk.known(userRef="u1", anonymousRef="n1") == {"travel.stay_style": "business"}
-    request = talk.ask(userRef="u1", anonymousRef="n1").json
+    send_answer(context_api, "business", userRef="u1")
+    assert context_api.context_values(userRef="u1", anonymousRef="n1") == {"travel.stay_style": "business"}
+    request = context_api.ask(userRef="u1", anonymousRef="n1").json
     assert request["identityLevel"] == "verified"
     assert (count(Customer), count(CustomerReference)) == (1, 2)
     clock.advance(minutes=1)
-    assert talk.answer(open_request, item("content.format", "audio", remember=True)).status_code == 200
-    everything = {"travel.stay_style": "business", "content.format": "audio"}
-    assert talk.known(userRef="u1") == everything
+    assert context_api.answer(open_request, item("content.format", "audio", remember=True)).status_code == 200
+    values = {"travel.stay_style": "business", "content.format": "audio"}
+    assert context_api.context_values(userRef="u1") == values
     new_decision = {"externalDecisionId": "d1", "contextRetrievalId": retrieval["retrievalId"], "signalIds": []}
-    assert talk.post("/personalization/decisions", new_decision).status_code == 200
-    assert talk.ask(userRef="u1", anonymousRef="n1").status_code == 200
-    conflict = talk.ask(userRef="u2", anonymousRef="n1")
+    assert context_api.post("/personalization/decisions", new_decision).status_code == 200
+    assert context_api.ask(userRef="u1", anonymousRef="n1").status_code == 200
+    conflict = context_api.ask(userRef="u2", anonymousRef="n1")
     assert (conflict.status_code, conflict.json["code"]) == (409, "linked_elsewhere")
-    assert talk.known(userRef="u2") == {}
+    assert context_api.context_values(userRef="u2") == {}
     assert count(Customer) == 1
 
 
-def test_a_new_anonymous_reference_of_a_verified_customer_is_linked_from_the_start(talk: Talk) -> None:
-    tell(talk, userRef="u1", anonymousRef="n1")
+def test_a_new_anonymous_reference_of_a_verified_customer_is_linked_from_the_start(context_api: ContextApi) -> None:
+    send_answer(context_api, userRef="u1", anonymousRef="n1")
     assert count(Customer) == 1
-    assert talk.ask(userRef="u2", anonymousRef="n1").json["code"] == "linked_elsewhere"
+    assert context_api.ask(userRef="u2", anonymousRef="n1").json["code"] == "linked_elsewhere"
 
 
-def test_a_no_of_either_counts_for_both_after_linking(talk: Talk) -> None:
-    tell(talk, userRef="u1")
-    tell(talk, anonymousRef="n1")
-    talk.choose(talk.ask(anonymousRef="n1").json, "declined")
-    open_request = talk.ask(userRef="u1").json
-    assert talk.ask(userRef="u1", anonymousRef="n1").json["state"] == "declined"
-    assert talk.known(userRef="u1") == {}
-    assert talk.inspect(open_request).json["state"] == "declined"
-    assert talk.ask(userRef="u1", purpose=ADVERTISING).json["state"] == "answer_ready"
+def test_a_no_of_either_counts_for_both_after_linking(context_api: ContextApi) -> None:
+    send_answer(context_api, userRef="u1")
+    send_answer(context_api, anonymousRef="n1")
+    context_api.choose(context_api.ask(anonymousRef="n1").json, "declined")
+    open_request = context_api.ask(userRef="u1").json
+    assert context_api.ask(userRef="u1", anonymousRef="n1").json["state"] == "declined"
+    assert context_api.context_values(userRef="u1") == {}
+    assert context_api.inspect(open_request).json["state"] == "declined"
+    assert context_api.ask(userRef="u1", purpose=ADVERTISING).json["state"] == "answer_ready"
 
 
 @pytest.mark.parametrize(("visitor", "user"), [("declined", "approved"), ("approved", "declined")])
-def test_a_no_wins_over_a_yes_when_two_become_one(talk: Talk, visitor: str, user: str) -> None:
-    talk.choose(talk.ask(anonymousRef="n1").json, visitor)
-    talk.choose(talk.ask(userRef="u1").json, user)
-    talk.ask(userRef="u1", anonymousRef="n1")
-    assert talk.ask(userRef="u1").json["state"] == "declined"
+def test_a_no_wins_over_a_yes_when_two_become_one(context_api: ContextApi, visitor: str, user: str) -> None:
+    context_api.choose(context_api.ask(anonymousRef="n1").json, visitor)
+    context_api.choose(context_api.ask(userRef="u1").json, user)
+    context_api.ask(userRef="u1", anonymousRef="n1")
+    assert context_api.ask(userRef="u1").json["state"] == "declined"
 
 
-def test_customers_never_join_across_products(client: FlaskClient, talk: Talk) -> None:
+def test_customers_never_join_across_products(client: FlaskClient, context_api: ContextApi) -> None:
     with transaction():
-        other = Talk(client, found_company())
-    tell(talk, userRef="u1")
-    talk.choose(talk.ask(userRef="u2").json, "declined")
-    assert other.known(userRef="u1") == {}
-    assert other.ask(userRef="u2").json["state"] == "answer_ready"
+        other_api = ContextApi(client, create_company())
+    send_answer(context_api, userRef="u1")
+    context_api.choose(context_api.ask(userRef="u2").json, "declined")
+    assert other_api.context_values(userRef="u1") == {}
+    assert other_api.ask(userRef="u2").json["state"] == "answer_ready"
 
 
-def test_environments_of_one_product_know_the_same_customers(client: FlaskClient, talk: Talk) -> None:
+def test_environments_of_one_product_know_the_same_customers(client: FlaskClient, context_api: ContextApi) -> None:
     with transaction():
-        staging = products.create_environment(talk.company.product_id, "staging")
+        staging = products.create_environment(context_api.company.product_id, "staging")
         key = products.create_key(staging.id, KeyKind.COMPANY).text
-    tell(talk, userRef="u1")
-    response = talk.post("/customer-context", {"purpose": "product_personalization", "userRef": "u1"}, key)
+    send_answer(context_api, userRef="u1")
+    response = context_api.post("/customer-context", {"purpose": "product_personalization", "userRef": "u1"}, key)
     assert len(response.json["items"]) == 1
 
 
@@ -193,7 +195,7 @@ def test_the_same_new_customer_at_once_is_one(app: Flask, company: Company) -> N
     def work(number: int) -> int:
         start.wait()
         references = [{"userRef": "u1"}, {"userRef": "u1", "accountRef": "a1"}, {"userRef": "u1", "anonymousRef": "n1"}]
-        return int(Talk(app.test_client(), company).ask(**references[number % 3]).status_code)
+        return int(ContextApi(app.test_client(), company).ask(**references[number % 3]).status_code)
 
     with ThreadPoolExecutor(30) as pool:
         assert set(pool.map(work, range(30))) == {200}
@@ -201,16 +203,16 @@ def test_the_same_new_customer_at_once_is_one(app: Flask, company: Company) -> N
 
 
 def test_links_and_answers_at_once_lose_nothing(app: Flask, company: Company) -> None:
-    talk = Talk(app.test_client(), company)
-    requests = [talk.ask(anonymousRef=f"n{number}").json for number in range(10)]
+    context_api = ContextApi(app.test_client(), company)
+    requests = [context_api.ask(anonymousRef=f"n{number}").json for number in range(10)]
     start = threading.Barrier(20)
 
     def work(number: int) -> int:
-        own_talk = Talk(app.test_client(), company)
+        own_context_api = ContextApi(app.test_client(), company)
         start.wait()
         if number < 10:
-            return int(own_talk.answer(requests[number], item(remember=True)).status_code)
-        return int(own_talk.ask(userRef="u1", anonymousRef=f"n{number - 10}").status_code)
+            return int(own_context_api.answer(requests[number], item(remember=True)).status_code)
+        return int(own_context_api.ask(userRef="u1", anonymousRef=f"n{number - 10}").status_code)
 
     with ThreadPoolExecutor(20) as pool:
         assert set(pool.map(work, range(20))) == {200}

@@ -23,14 +23,14 @@ def is_stale(answer: Any) -> bool:
 def test_every_form_requires_the_token(app: Flask, client: FlaskClient, company: Company) -> None:
     sign_in(client, company)
     pages = {page.blueprint.name for page in PAGE_MOUNTS} - UNPROTECTED
-    changing = [
+    form_pages = [
         (rule.rule, method)
         for rule in app.url_map.iter_rules()
         for method in (rule.methods or set()) - {"GET", "HEAD", "OPTIONS"}
         if rule.endpoint.partition(".")[0] in pages
     ]
-    assert ("/sign-out", "POST") in changing
-    for path, method in changing:
+    assert ("/sign-out", "POST") in form_pages
+    for path, method in form_pages:
         assert is_stale(client.open(re.sub(r"<[^>]*>", "1", path), method=method)), path
 
 
@@ -48,23 +48,23 @@ def test_a_token_without_its_cookie_is_rejected(app: Flask, client: FlaskClient,
 
 
 def test_the_token_of_another_browser_is_rejected(app: Flask, client: FlaskClient, company: Company) -> None:
-    foreign = fields(app.test_client().get("/sign-in"))[TOKEN]
-    assert is_stale(sign_in_by_form(client, company, **{TOKEN: foreign}))
+    other_token = fields(app.test_client().get("/sign-in"))[TOKEN]
+    assert is_stale(sign_in_by_form(client, company, **{TOKEN: other_token}))
 
 
 def test_the_token_of_another_session_is_rejected(app: Flask, client: FlaskClient, company: Company) -> None:
-    other = app.test_client()
-    sign_in(other, company)
+    other_client = app.test_client()
+    sign_in(other_client, company)
     sign_in(client, company)
-    foreign = fields(other.get("/"))
-    assert is_stale(client.post("/sign-out", data=foreign))
-    assert other.post("/sign-out", data=foreign).status_code == 303
+    other_fields = fields(other_client.get("/"))
+    assert is_stale(client.post("/sign-out", data=other_fields))
+    assert other_client.post("/sign-out", data=other_fields).status_code == 303
 
 
 def test_the_token_from_before_signing_in_is_rejected_afterwards(client: FlaskClient, company: Company) -> None:
-    before = fields(client.get("/sign-in"))
+    old_fields = fields(client.get("/sign-in"))
     sign_in(client, company)
-    assert is_stale(client.post("/sign-out", data={TOKEN: before[TOKEN]}))
+    assert is_stale(client.post("/sign-out", data={TOKEN: old_fields[TOKEN]}))
 
 
 def test_a_cookie_with_an_invalid_signature_is_rejected(client: FlaskClient, company: Company) -> None:

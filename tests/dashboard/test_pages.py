@@ -20,7 +20,7 @@ from app.products import service as products
 from app.products.models import Product
 from app.products.rules import Mode
 from tests.conftest import ROOT
-from tests.factories import Company, found_company, sign_in
+from tests.factories import Company, create_company, sign_in
 
 
 def test_the_home_page_lists_the_workspaces_products_and_environments(client: FlaskClient, company: Company) -> None:
@@ -46,10 +46,15 @@ def test_only_the_decorator_opens_the_transaction_of_a_page() -> None:
 
 def test_nothing_of_another_workspace_is_shown(client: FlaskClient, company: Company) -> None:
     with transaction():
-        other = found_company()
+        other_company = create_company()
     sign_in(client, company)
     page = client.get("/").text
-    for text in (other.workspace_id, other.product_id, other.environment_id, other.email):
+    for text in (
+        other_company.workspace_id,
+        other_company.product_id,
+        other_company.environment_id,
+        other_company.email,
+    ):
         assert str(text) not in page
 
 

@@ -13,9 +13,9 @@ from tests.factories import Company, sign_in
 
 
 def test_a_page_redirects_to_the_sign_in_page_and_back(client: FlaskClient, company: Company) -> None:
-    redirected = client.get("/?days=7")
-    assert (redirected.status_code, redirected.location) == (303, "/sign-in?next=%2F%3Fdays%3D7")
-    answer = sign_in_by_form(client, company, redirected.location)
+    redirect = client.get("/?days=7")
+    assert (redirect.status_code, redirect.location) == (303, "/sign-in?next=%2F%3Fdays%3D7")
+    answer = sign_in_by_form(client, company, redirect.location)
     assert (answer.status_code, answer.location) == (303, "/?days=7")
     assert "Example company" in client.get(answer.location).text
 
@@ -76,8 +76,8 @@ def test_signing_in_by_form_replaces_the_presented_session(app: Flask, client: F
     sign_in(client, company)
     first_cookie = client.get_cookie("agent_feedback_session")
     assert first_cookie
-    other = app.test_client()
-    other.set_cookie("agent_feedback_session", first_cookie.value)
+    other_client = app.test_client()
+    other_client.set_cookie("agent_feedback_session", first_cookie.value)
     # The form is shown to nobody who is signed in, but may have been open in another tab.
     client.delete_cookie("agent_feedback_session")
     form = fields(client.get("/sign-in"))
@@ -86,7 +86,7 @@ def test_signing_in_by_form_replaces_the_presented_session(app: Flask, client: F
     second_cookie = client.get_cookie("agent_feedback_session")
     assert second_cookie
     assert second_cookie.value != first_cookie.value
-    assert other.get("/").location == "/sign-in"
+    assert other_client.get("/").location == "/sign-in"
 
 
 def test_signing_out_ends_the_session_on_the_server(app: Flask, client: FlaskClient, company: Company) -> None:

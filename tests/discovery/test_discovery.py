@@ -38,10 +38,10 @@ def test_the_document_has_exactly_the_fields_of_the_specification(client: FlaskC
 
 
 def test_it_is_cacheable_and_answers_304(client: FlaskClient) -> None:
-    first = client.get(V1)
-    assert first.headers["Cache-Control"] == "public, max-age=300"
-    again = client.get(V1, headers={"If-None-Match": first.headers["ETag"]})
-    assert (again.status_code, again.data) == (304, b"")
+    first_answer = client.get(V1)
+    assert first_answer.headers["Cache-Control"] == "public, max-age=300"
+    second_answer = client.get(V1, headers={"If-None-Match": first_answer.headers["ETag"]})
+    assert (second_answer.status_code, second_answer.data) == (304, b"")
 
 
 def test_the_old_address_points_to_the_new_one(client: FlaskClient) -> None:

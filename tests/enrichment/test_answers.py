@@ -14,7 +14,7 @@ from sqlalchemy import func, select
 from app.core.database import session, transaction
 from app.enrichment.models import Signal
 from app.interactions import service as interactions
-from tests.conversations import ADVERTISING, STATEMENT, Clock, Talk, handle, item
+from tests.conversations import ADVERTISING, STATEMENT, Clock, ContextApi, handle, item
 from tests.factories import Company, bearer
 
 INFERENCE = "agent_inference"
@@ -25,9 +25,9 @@ def count_signals() -> int:
         return session().execute(select(func.count()).select_from(Signal)).scalar_one()
 
 
-def test_an_answer_is_receipted_and_confirms_its_interaction(talk: Talk, clock: Clock) -> None:
-    request = talk.ask(userRef="u1").json
-    receipt = talk.answer(request, item(confidence=0.5, remember=True))
+def test_an_answer_is_receipted_and_confirms_its_interaction(context_api: ContextApi, clock: Clock) -> None:
+    request = context_api.ask(userRef="u1").json
+    receipt = context_api.answer(request, item(confidence=0.5, remember=True))
     assert receipt.status_code == 200, receipt.data
     body = receipt.json
     (signal,) = body.pop("signals")
@@ -51,41 +51,41 @@ def test_an_answer_is_receipted_and_confirms_its_interaction(talk: Talk, clock: 
     }
     interactions.promote_queued_interactions()
     with transaction():
-        row = interactions.find_interaction(talk.company.environment_id, uuid.UUID(request["interactionId"]))
+        row = interactions.find_interaction(context_api.company.environment_id, uuid.UUID(request["interactionId"]))
     assert row
     assert (row["classification"], row["confirmed_by"]) == ("confirmed", "answer")
 
 
 @pytest.mark.parametrize("status", ["answered", "declined", "no_relevant_context"])
-def test_a_replay_gets_the_same_bytes_and_a_change_conflicts(talk: Talk, status: str) -> None:
-    request = talk.ask(userRef="u1").json
+def test_a_replay_gets_the_same_bytes_and_a_change_conflicts(context_api: ContextApi, status: str) -> None:
+    request = context_api.ask(userRef="u1").json
     items = [item(confidence=1, expiresAt="2031-01-01T00:00:00+01:00")] if status == "answered" else []
-    first = talk.answer(request, *items, status=status)
+    first = context_api.answer(request, *items, status=status)
     assert first.status_code == 200, first.data
     assert first.json["state"] == status
-    assert talk.answer(request, *items, status=status).data == first.data
-    conflict = talk.answer(request, item(value="business"))
+    assert context_api.answer(request, *items, status=status).data == first.data
+    conflict = context_api.answer(request, item(value="business"))
     assert conflict.status_code == (403 if status == "declined" else 409)
-    other = talk.answer(request, status="no_relevant_context" if status == "answered" else "declined")
-    assert other.status_code == {"answered": 409, "declined": 200, "no_relevant_context": 409}[status]
+    other_answer = context_api.answer(request, status="no_relevant_context" if status == "answered" else "declined")
+    assert other_answer.status_code == {"answered": 409, "declined": 200, "no_relevant_context": 409}[status]
     assert count_signals() == len(items)
 
 
-def test_a_replay_stays_the_same_after_a_signal_has_expired(talk: Talk, clock: Clock) -> None:
-    request = talk.ask(userRef="u1").json
+def test_a_replay_stays_the_same_after_a_signal_has_expired(context_api: ContextApi, clock: Clock) -> None:
+    request = context_api.ask(userRef="u1").json
     expiry = (clock.now + timedelta(minutes=5)).isoformat()
-    first = talk.answer(request, item(expiresAt=expiry))
+    first = context_api.answer(request, item(expiresAt=expiry))
     clock.advance(minutes=30)
-    assert talk.answer(request, item(expiresAt=expiry)).data == first.data
+    assert context_api.answer(request, item(expiresAt=expiry)).data == first.data
 
 
 def test_fifty_answers_at_once_store_one(app: Flask, company: Company) -> None:
-    request, start = Talk(app.test_client(), company).ask(userRef="u1").json, threading.Barrier(50)
+    request, start = ContextApi(app.test_client(), company).ask(userRef="u1").json, threading.Barrier(50)
 
     def work(number: int) -> Any:
         start.wait()
         value = "business" if number % 2 else "social"
-        return Talk(app.test_client(), company).answer(request, item(value=value))
+        return ContextApi(app.test_client(), company).answer(request, item(value=value))
 
     with ThreadPoolExecutor(50) as pool:
         answers = list(pool.map(work, range(50)))
@@ -112,13 +112,15 @@ def test_fifty_answers_at_once_store_one(app: Flask, company: Company) -> None:
         ({"remember": None}, "/items/0/remember", "type"),
     ],
 )
-def test_an_item_that_does_not_fit_is_refused(talk: Talk, details: dict[str, Any], pointer: str, code: str) -> None:
-    request = talk.ask(userRef="u1", fieldKeys=["travel.stay_style", "travel.room_priority"]).json
-    error_response = talk.answer(request, item(**details))
+def test_an_item_that_does_not_fit_is_refused(
+    context_api: ContextApi, details: dict[str, Any], pointer: str, code: str
+) -> None:
+    request = context_api.ask(userRef="u1", fieldKeys=["travel.stay_style", "travel.room_priority"]).json
+    error_response = context_api.answer(request, item(**details))
     assert error_response.status_code == 422, error_response.data
     assert (pointer, code) in [(problem["pointer"], problem["code"]) for problem in error_response.json["errors"]]
     assert count_signals() == 0
-    assert talk.inspect(request).json["state"] == "answer_ready"
+    assert context_api.inspect(request).json["state"] == "answer_ready"
 
 
 @pytest.mark.parametrize(
@@ -137,31 +139,31 @@ def test_an_item_that_does_not_fit_is_refused(talk: Talk, details: dict[str, Any
         ({"status": "answered", "items": [{**item(), "value": {"a": 1}}]}, 400),
     ],
 )
-def test_an_answer_that_does_not_fit_is_refused(talk: Talk, body: dict[str, Any], status: int) -> None:
-    request = talk.ask(userRef="u1").json
-    assert talk.post("/enrichment/answers", body, handle(request)).status_code == status
+def test_an_answer_that_does_not_fit_is_refused(context_api: ContextApi, body: dict[str, Any], status: int) -> None:
+    request = context_api.ask(userRef="u1").json
+    assert context_api.post("/enrichment/answers", body, handle(request)).status_code == status
     assert count_signals() == 0
 
 
-def test_no_items_at_all_is_as_good_as_an_empty_list(talk: Talk) -> None:
-    request = talk.ask(userRef="u1").json
-    first = talk.post("/enrichment/answers", {"status": "no_relevant_context"}, handle(request))
-    assert talk.answer(request, status="no_relevant_context").data == first.data
+def test_no_items_at_all_is_as_good_as_an_empty_list(context_api: ContextApi) -> None:
+    request = context_api.ask(userRef="u1").json
+    first = context_api.post("/enrichment/answers", {"status": "no_relevant_context"}, handle(request))
+    assert context_api.answer(request, status="no_relevant_context").data == first.data
 
 
-def test_remembering_needs_a_request_that_says_so_and_somebody_to_remember(talk: Talk) -> None:
+def test_remembering_needs_a_request_that_says_so_and_somebody_to_remember(context_api: ContextApi) -> None:
     for details in ({"userRef": "u1", "remember": False}, {"remember": True}):
-        request = talk.ask(**details).json
+        request = context_api.ask(**details).json
         assert request["constraints"]["retention"]["rememberSelected"] is False
-        error_response = talk.answer(request, item(remember=True))
+        error_response = context_api.answer(request, item(remember=True))
         assert error_response.json["errors"][0]["code"] == "remember_not_allowed"
-        assert talk.answer(request, item()).status_code == 200
+        assert context_api.answer(request, item()).status_code == 200
 
 
-def test_what_lasts_too_long_is_cut_to_the_retention_or_to_the_request(talk: Talk, clock: Clock) -> None:
-    request = talk.ask(userRef="u1").json
+def test_what_lasts_too_long_is_cut_to_the_retention_or_to_the_request(context_api: ContextApi, clock: Clock) -> None:
+    request = context_api.ask(userRef="u1").json
     expiry = (clock.now + timedelta(days=4000)).isoformat()
-    signals = talk.answer(
+    signals = context_api.answer(
         request,
         item(expiresAt=expiry, remember=True),
         item("travel.room_priority", "quiet", expiresAt=expiry),
@@ -172,45 +174,49 @@ def test_what_lasts_too_long_is_cut_to_the_retention_or_to_the_request(talk: Tal
     assert expiries == [end.isoformat().replace("+00:00", "Z") for end in expected]
 
 
-def test_an_inference_never_comes_back_as_a_fact(talk: Talk) -> None:
-    first = talk.ask(userRef="u1").json
-    talk.answer(first, item(value="business", remember=True))
-    request = talk.ask(userRef="u1").json
-    (signal,) = talk.answer(request, item(value="social", provenance=INFERENCE)).json["signals"]
+def test_an_inference_never_comes_back_as_a_fact(context_api: ContextApi) -> None:
+    first = context_api.ask(userRef="u1").json
+    context_api.answer(first, item(value="business", remember=True))
+    request = context_api.ask(userRef="u1").json
+    (signal,) = context_api.answer(request, item(value="social", provenance=INFERENCE)).json["signals"]
     assert (signal["allowedUses"], signal["remembered"]) == ([], False)
-    assert talk.known(interactionId=request["interactionId"]) == {}
-    assert talk.known(userRef="u1", interactionId=request["interactionId"]) == {"travel.stay_style": "business"}
+    assert context_api.context_values(interactionId=request["interactionId"]) == {}
+    assert context_api.context_values(userRef="u1", interactionId=request["interactionId"]) == {
+        "travel.stay_style": "business"
+    }
 
 
-def test_advertising_takes_only_what_is_safe_for_it(talk: Talk) -> None:
-    request = talk.ask(userRef="u1", purpose=ADVERTISING).json
-    error_response = talk.answer(request, item())
+def test_advertising_takes_only_what_is_safe_for_it(context_api: ContextApi) -> None:
+    request = context_api.ask(userRef="u1", purpose=ADVERTISING).json
+    error_response = context_api.answer(request, item())
     assert error_response.json["errors"][0] == {
         "pointer": "/items/0/key",
         "code": "not_advertising_safe",
         "message": "This may not be used for advertising.",
     }
     business = item("b2b.company_size", "solo", type="constraint")
-    assert talk.answer(request, business).json["errors"][0]["code"] == "not_advertising_safe"
-    assert talk.answer(request, item("content.format", "audio", remember=True)).status_code == 200
-    assert talk.known(userRef="u1") == {}
-    assert talk.known(ADVERTISING, userRef="u1") == {"content.format": "audio"}
+    assert context_api.answer(request, business).json["errors"][0]["code"] == "not_advertising_safe"
+    assert context_api.answer(request, item("content.format", "audio", remember=True)).status_code == 200
+    assert context_api.context_values(userRef="u1") == {}
+    assert context_api.context_values(ADVERTISING, userRef="u1") == {"content.format": "audio"}
 
 
-def test_what_is_told_anew_takes_the_place_of_what_was_remembered(talk: Talk, clock: Clock) -> None:
-    first = talk.ask(userRef="u1").json
-    talk.answer(first, item(remember=True), item("content.format", "audio", remember=True))
+def test_what_is_told_anew_takes_the_place_of_what_was_remembered(context_api: ContextApi, clock: Clock) -> None:
+    first = context_api.ask(userRef="u1").json
+    context_api.answer(first, item(remember=True), item("content.format", "audio", remember=True))
     clock.advance(minutes=1)
     ends_at = clock.now + timedelta(minutes=10)
-    talk.answer(talk.ask(userRef="u1").json, item(value="social", remember=True, expiresAt=ends_at.isoformat()))
-    assert talk.known(userRef="u1") == {"travel.stay_style": "social", "content.format": "audio"}
-    assert talk.known(interactionId=first["interactionId"])["travel.stay_style"] == "quiet_boutique"
+    context_api.answer(
+        context_api.ask(userRef="u1").json, item(value="social", remember=True, expiresAt=ends_at.isoformat())
+    )
+    assert context_api.context_values(userRef="u1") == {"travel.stay_style": "social", "content.format": "audio"}
+    assert context_api.context_values(interactionId=first["interactionId"])["travel.stay_style"] == "quiet_boutique"
     clock.now = ends_at
-    assert talk.known(userRef="u1") == {"content.format": "audio"}
+    assert context_api.context_values(userRef="u1") == {"content.format": "audio"}
 
 
-def test_what_is_for_advertising_says_so(talk: Talk) -> None:
-    personal, advertising = talk.ask().json, talk.ask(purpose=ADVERTISING).json
+def test_what_is_for_advertising_says_so(context_api: ContextApi) -> None:
+    personal, advertising = context_api.ask().json, context_api.ask(purpose=ADVERTISING).json
     assert "advertising" not in personal["stageInstruction"] + personal["answerInstruction"]
     assert "advertising" in advertising["stageInstruction"]
     assert "clearly agreed" in advertising["stageInstruction"]

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from app.enrichment.fingerprint import DIGEST_BYTES, differing_positions, digest_members
-from tests.conversations import PERSONALIZATION, Talk, item
+from tests.conversations import PERSONALIZATION, ContextApi, item
 
 INTERACTION = "018f1f2e-7b4a-4c12-9c8d-123456789abc"
 
@@ -48,16 +48,18 @@ def test_the_positions_that_differ_are_named(members: list[Any], positions: list
         ({"fieldKeys": None}, "/fieldKeys"),
     ],
 )
-def test_a_changed_request_names_the_member_that_differs(talk: Talk, change: dict[str, Any], pointer: str) -> None:
+def test_a_changed_request_names_the_member_that_differs(
+    context_api: ContextApi, change: dict[str, Any], pointer: str
+) -> None:
     details = {"interactionId": INTERACTION, "userRef": "u1", "sessionRef": "s1", "fieldKeys": ["content.format"]}
-    talk.ask(**details)
-    changed = talk.ask(**{**details, **change})
+    context_api.ask(**details)
+    changed = context_api.ask(**{**details, **change})
     assert (changed.json["code"], pointers(changed)) == ("request_changed", [pointer])
 
 
-def test_a_changed_request_names_every_member_that_differs(talk: Talk) -> None:
-    talk.ask(interactionId=INTERACTION, userRef="u1")
-    changed = talk.ask(interactionId=INTERACTION, userRef="user-reference-2", operation="/other")
+def test_a_changed_request_names_every_member_that_differs(context_api: ContextApi) -> None:
+    context_api.ask(interactionId=INTERACTION, userRef="u1")
+    changed = context_api.ask(interactionId=INTERACTION, userRef="user-reference-2", operation="/other")
     assert pointers(changed) == ["/operation", "/userRef"]
     assert b"user-reference-2" not in changed.data
 
@@ -70,16 +72,18 @@ def test_a_changed_request_names_every_member_that_differs(talk: Talk) -> None:
         ([], "no_relevant_context", ["/status", "/items/0"]),
     ],
 )
-def test_a_changed_answer_names_what_differs(talk: Talk, items: Any, status: str, differing: list[str]) -> None:
-    request = talk.ask(userRef="u1").json
-    talk.answer(request, item())
-    changed = talk.answer(request, *items, status=status)
+def test_a_changed_answer_names_what_differs(
+    context_api: ContextApi, items: Any, status: str, differing: list[str]
+) -> None:
+    request = context_api.ask(userRef="u1").json
+    context_api.answer(request, item())
+    changed = context_api.answer(request, *items, status=status)
     assert (changed.json["code"], pointers(changed)) == ("answer_changed", differing)
 
 
-def test_an_unknown_field_key_is_told_what_fits(talk: Talk) -> None:
-    talk.put_field("trip.pace")
-    talk.put_field("trip.goal", operations=["/elsewhere"])
-    response = talk.ask(fieldKeys=["trip.unknown"], purpose=PERSONALIZATION)
+def test_an_unknown_field_key_is_told_what_fits(context_api: ContextApi) -> None:
+    context_api.put_field("trip.pace")
+    context_api.put_field("trip.goal", operations=["/elsewhere"])
+    response = context_api.ask(fieldKeys=["trip.unknown"], purpose=PERSONALIZATION)
     (problem,) = response.json["errors"]
     assert (problem["code"], problem["allowed"]) == ("unknown_field_key", ["trip.pace"])

@@ -6,7 +6,7 @@ from sqlalchemy import select
 from app.core.database import session, transaction
 from app.enrichment.models import EnrichmentRequest
 from app.enrichment.rules import browser_family, network_of
-from tests.conversations import Talk
+from tests.conversations import ContextApi
 
 FIREFOX = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"
 CHROME = "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36"
@@ -57,7 +57,7 @@ def test_a_user_agent_becomes_its_browser_family(user_agent: str, family: str) -
     assert browser_family(user_agent) == family
 
 
-def test_an_observation_is_stored_in_its_coarse_form_alone(talk: Talk) -> None:
+def test_an_observation_is_stored_in_its_coarse_form_alone(context_api: ContextApi) -> None:
     observation = {
         "clientIp": "192.0.2.7",
         "method": "GET",
@@ -67,10 +67,10 @@ def test_an_observation_is_stored_in_its_coarse_form_alone(talk: Talk) -> None:
         "secChUaPlatform": '"Linux"',
         "secChUaMobile": "?0",
     }
-    assert talk.ask(requestObservation=observation).status_code == 200
+    assert context_api.ask(requestObservation=observation).status_code == 200
     assert stored_observation() == {"network": "192.0.2.0/24", "browser": "firefox"}
 
 
-def test_an_observation_without_address_and_user_agent_is_not_stored(talk: Talk) -> None:
-    assert talk.ask(requestObservation={"method": "GET", "acceptLanguage": "en"}).status_code == 200
+def test_an_observation_without_address_and_user_agent_is_not_stored(context_api: ContextApi) -> None:
+    assert context_api.ask(requestObservation={"method": "GET", "acceptLanguage": "en"}).status_code == 200
     assert stored_observation() is None

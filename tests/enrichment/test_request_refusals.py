@@ -7,7 +7,7 @@ from sqlalchemy import func, select
 
 from app.core.database import session, transaction
 from app.enrichment.models import EnrichmentRequest
-from tests.conversations import Talk
+from tests.conversations import ContextApi
 
 
 @pytest.mark.parametrize(
@@ -59,9 +59,9 @@ from tests.conversations import Talk
     ],
 )
 def test_a_request_that_does_not_fit_is_refused(
-    talk: Talk, details: dict[str, Any], status: int, pointer: str, code: str
+    context_api: ContextApi, details: dict[str, Any], status: int, pointer: str, code: str
 ) -> None:
-    error_response = talk.ask(**details)
+    error_response = context_api.ask(**details)
     assert error_response.status_code == status, error_response.data
     assert (pointer, code) in [(problem["pointer"], problem["code"]) for problem in error_response.json["errors"]]
     with transaction():

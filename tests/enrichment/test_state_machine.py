@@ -20,8 +20,8 @@ from hypothesis.stateful import (
 
 from app.core.database import transaction
 from app.retention import service as retention
-from tests.conversations import ADVERTISING, PERSONALIZATION, Clock, Talk, item
-from tests.factories import found_company
+from tests.conversations import ADVERTISING, PERSONALIZATION, Clock, ContextApi, item
+from tests.factories import create_company
 
 VALUES = ("short", "long_form", "video", "audio")
 KEY = "content.format"
@@ -76,34 +76,34 @@ class Conversation(RuleBasedStateMachine):
     requests = Bundle("requests")
 
     @initialize()
-    def found(self) -> None:
+    def create(self) -> None:
         with transaction():
-            self.talk = Talk(self.client, found_company())
+            self.api = ContextApi(self.client, create_company())
         self.people: dict[str, Person] = {}
         self.links: dict[str, str] = {}
         self.all_requests: list[Request] = []
         self.decisions: list[tuple[dict[str, Any], bytes]] = []
 
-    @rule(target=requests, who=st.sampled_from([*USERS, *VISITORS, None]), purpose=purposes, remembers=st.booleans())
-    def ask(self, who: str | None, purpose: str, remembers: bool) -> Request:
+    @rule(target=requests, name=st.sampled_from([*USERS, *VISITORS, None]), purpose=purposes, remembers=st.booleans())
+    def ask(self, name: str | None, purpose: str, remembers: bool) -> Request:
         """A product requests context, with or without a reference."""
-        return self._ask(self._references(who), self._person(who), purpose, remembers)
+        return self._ask(self._references(name), self._person(name), purpose, remembers)
 
     @rule(target=requests, user=st.sampled_from(USERS), visitor=st.sampled_from(VISITORS), purpose=purposes)
     def sign_in(self, user: str, visitor: str, purpose: str) -> Request | None:
         """A visitor turns out to be a user."""
         references = {"userRef": user, "anonymousRef": visitor}
         if self.links.get(visitor, user) != user:
-            assert self.talk.ask(purpose=purpose, **references).json["code"] == "linked_elsewhere"
+            assert self.api.ask(purpose=purpose, **references).json["code"] == "linked_elsewhere"
             return None
         if visitor not in self.links:
             self._link(user, visitor)
         return self._ask(references, self._person(user), purpose, True)
 
-    @rule(target=requests, who=st.sampled_from([*USERS, *VISITORS]), purpose=purposes, value=st.sampled_from(VALUES))
-    def tell(self, who: str, purpose: str, value: str) -> Request:
+    @rule(target=requests, name=st.sampled_from([*USERS, *VISITORS]), purpose=purposes, value=st.sampled_from(VALUES))
+    def answer_request(self, name: str, purpose: str, value: str) -> Request:
         """An agent answers at once, to be remembered."""
-        request = self._ask(self._references(who), self._person(who), purpose, True)
+        request = self._ask(self._references(name), self._person(name), purpose, True)
         self.answer(request, value, remember=True)
         return request
 
@@ -118,7 +118,7 @@ class Conversation(RuleBasedStateMachine):
         """An agent answers, perhaps again, late, or in another way."""
         if request is None:
             return
-        receipt = self.talk.answer(request.body, item(KEY, value, remember=remember))
+        receipt = self.api.answer(request.body, item(KEY, value, remember=remember))
         expected = self._expected(request, value, remember)
         assert receipt.status_code == expected, (receipt.data, request)
         if expected == 200 and request.state == "answer_ready":
@@ -146,16 +146,16 @@ class Conversation(RuleBasedStateMachine):
         """A user says no, or takes it back."""
         if request is None:
             return
-        response = self.talk.choose(request.body, decision)
+        response = self.api.choose(request.body, decision)
         if self.clock.now >= request.ends_at:
             assert response.status_code == 401
             return
-        before = request.state
+        previous_state = request.state
         if decision == "declined":
             self._decline(request)
         else:
             self._approve(request)
-        assert (response.json["state"], response.json["changed"]) == (request.state, request.state != before)
+        assert (response.json["state"], response.json["changed"]) == (request.state, request.state != previous_state)
 
     @rule(minutes=st.sampled_from([1, 70]), sweeps=st.booleans())
     def wait(self, minutes: int, sweeps: bool) -> None:
@@ -164,16 +164,16 @@ class Conversation(RuleBasedStateMachine):
         if sweeps:
             retention.expire_enrichment()
 
-    @rule(who=st.sampled_from([*USERS, *VISITORS]), purpose=purposes)
-    def decide(self, who: str, purpose: str) -> None:
+    @rule(name=st.sampled_from([*USERS, *VISITORS]), purpose=purposes)
+    def decide(self, name: str, purpose: str) -> None:
         """The company retrieves and records a decision."""
-        context = self.talk.retrieve(purpose, **self._references(who)).json
+        context = self.api.retrieve(purpose, **self._references(name)).json
         body = {
             "externalDecisionId": f"d{len(self.decisions)}",
             "contextRetrievalId": context["retrievalId"],
             "signalIds": [entry["signalId"] for entry in context["items"]],
         }
-        decision = self.talk.post("/personalization/decisions", body)
+        decision = self.api.post("/personalization/decisions", body)
         assert decision.status_code == 200, decision.data
         self.decisions.append((body, decision.data))
 
@@ -183,15 +183,15 @@ class Conversation(RuleBasedStateMachine):
     @precondition(lambda self: len(self.all_requests) % 2)
     @invariant()
     def everybody_sees_what_the_model_says(self) -> None:
-        for who in (*USERS, *VISITORS):
+        for name in (*USERS, *VISITORS):
             for purpose in (PERSONALIZATION, ADVERTISING):
-                expected = self._known(self.people.get(self.links.get(who, who)), purpose, who in VISITORS)
-                assert self.talk.known(purpose, **self._references(who)) == expected
+                expected = self._expected_values(self.people.get(self.links.get(name, name)), purpose, name in VISITORS)
+                assert self.api.context_values(purpose, **self._references(name)) == expected
 
     @invariant()
     def requests_stand_where_the_model_says(self) -> None:
         for request in self.all_requests[-2:]:
-            response = self.talk.inspect(request.body)
+            response = self.api.inspect(request.body)
             if self.clock.now >= request.ends_at:
                 assert response.status_code == 401
             else:
@@ -203,26 +203,26 @@ class Conversation(RuleBasedStateMachine):
             signals = [signal for signal in request.person.signals if signal.interaction_id == interaction_id]
             signals = [signal for signal in signals if signal.purpose == request.purpose]
             current = [signal.value for signal in signals if signal.ends_at > self.clock.now]
-            assert list(self.talk.known(request.purpose, interactionId=interaction_id).values()) == current
+            assert list(self.api.context_values(request.purpose, interactionId=interaction_id).values()) == current
 
     @invariant()
     def decisions_stay(self) -> None:
         for body, data in self.decisions[-1:]:
-            assert self.talk.post("/personalization/decisions", body).data == data
+            assert self.api.post("/personalization/decisions", body).data == data
 
-    def _references(self, who: str | None) -> dict[str, str]:
-        if who is None:
+    def _references(self, name: str | None) -> dict[str, str]:
+        if name is None:
             return {}
-        return {"userRef": who} if who in USERS else {"anonymousRef": who}
+        return {"userRef": name} if name in USERS else {"anonymousRef": name}
 
-    def _person(self, who: str | None) -> Person:
-        return Person() if who is None else self.people.setdefault(self.links.get(who, who), Person())
+    def _person(self, name: str | None) -> Person:
+        return Person() if name is None else self.people.setdefault(self.links.get(name, name), Person())
 
     def _ask(self, references: dict[str, str], person: Person, purpose: str, remembers: bool) -> Request:
         details = {"interactionId": str(uuid.uuid4()), "purpose": purpose, "remember": remembers, **references}
-        response = self.talk.ask(**details)
+        response = self.api.ask(**details)
         assert response.status_code == 200, response.data
-        assert self.talk.ask(**details, durationMs=3).data == response.data
+        assert self.api.ask(**details, durationMs=3).data == response.data
         request = Request(
             response.json,
             purpose,
@@ -239,10 +239,10 @@ class Conversation(RuleBasedStateMachine):
         return request
 
     def _supersede(self, request: Request) -> None:
-        ends = {other.body["interactionId"]: other.ends_at for other in self.all_requests}
+        expiries = {candidate.body["interactionId"]: candidate.ends_at for candidate in self.all_requests}
         for signal in request.person.signals:
             if signal.is_remembered and signal.purpose == request.purpose:
-                signal.is_remembered, signal.ends_at = False, ends[signal.interaction_id]
+                signal.is_remembered, signal.ends_at = False, expiries[signal.interaction_id]
 
     def _decline(self, request: Request) -> None:
         person = request.person
@@ -263,25 +263,25 @@ class Conversation(RuleBasedStateMachine):
 
     def _revoke(self, person: Person, purpose: str) -> None:
         person.signals[:] = [signal for signal in person.signals if signal.purpose != purpose]
-        for other in self.all_requests:
-            if other.person is person and other.purpose == purpose:
-                other.state, other.answer = "declined", None
+        for candidate in self.all_requests:
+            if candidate.person is person and candidate.purpose == purpose:
+                candidate.state, candidate.answer = "declined", None
 
     def _link(self, user: str, visitor: str) -> None:
-        person, absorbed = self._person(user), self.people.pop(visitor, Person())
+        person, visitor_data = self._person(user), self.people.pop(visitor, Person())
         self.links[visitor] = user
-        person.signals = sorted(person.signals + absorbed.signals, key=lambda signal: signal.ends_at)
+        person.signals = sorted(person.signals + visitor_data.signals, key=lambda signal: signal.ends_at)
         for request in self.all_requests:
-            if request.person is absorbed:
+            if request.person is visitor_data:
                 request.person = person
-        for purpose, decision in absorbed.choices.items():
+        for purpose, decision in visitor_data.choices.items():
             if decision == "declined" or purpose not in person.choices:
                 person.choices[purpose] = decision
         for purpose, decision in person.choices.items():
             if decision == "declined":
                 self._revoke(person, purpose)
 
-    def _known(self, person: Person | None, purpose: str, is_anonymous: bool) -> dict[str, str]:
+    def _expected_values(self, person: Person | None, purpose: str, is_anonymous: bool) -> dict[str, str]:
         signals = person.signals if person else []
         visible = [signal for signal in signals if signal.is_anonymous or not is_anonymous]
         remembered = [signal for signal in visible if signal.is_remembered and signal.purpose == purpose]

@@ -23,14 +23,14 @@ Json = dict[str, Any]
 def summary(company: Company, days: int = 30, environment_id: uuid.UUID | None = None) -> Json:
     """Return the summary as it goes over the wire; needs a transaction around it."""
     environment = environment_id or company.environment_id
-    found = queries.summarize(company.workspace_id, company.product_id, environment, days)
-    loaded: Json = orjson.loads(encode(found))
-    return loaded
+    summary_row = queries.summarize(company.workspace_id, company.product_id, environment, days)
+    content: Json = orjson.loads(encode(summary_row))
+    return content
 
 
-def counted(company: Company, shown: Json) -> Json:
+def count_events(company: Company, content: Json) -> Json:
     """Return what the counts of a summary must be, from the rows of its window."""
-    window = shown["window"]
+    window = content["window"]
     rows = session().scalars(select(EvidenceEvent).where(EvidenceEvent.environment_id == company.environment_id))
     lists: dict[str, Counter[Any]] = {name: Counter() for name in _LISTS}
     fetches: Counter[str] = Counter()
@@ -43,14 +43,18 @@ def counted(company: Company, shown: Json) -> Json:
         events += 1
         fetches[day] += row.agent_token is not None
         referrals[day] += row.referrer_host is not None
-        for name, of in _LISTS.items():
-            lists[name].update([of(row)] if of(row) is not None else [])
+        for name, member in _LISTS.items():
+            lists[name].update([member(row)] if member(row) is not None else [])
     return {
         "totals": {"events": events, "fetches": fetches.total(), "referrals": referrals.total()},
         **{name: _sorted(counter) for name, counter in lists.items()},
         "daily": [
-            {"date": one["date"], "fetches": fetches[one["date"]], "referrals": referrals[one["date"]]}
-            for one in shown["daily"]
+            {
+                "date": day_count["date"],
+                "fetches": fetches[day_count["date"]],
+                "referrals": referrals[day_count["date"]],
+            }
+            for day_count in content["daily"]
         ],
     }
 
@@ -72,19 +76,19 @@ _LISTS: dict[str, Any] = {
 
 
 def _sorted(counter: Counter[Any]) -> list[Json]:
-    ordered = sorted(counter.items(), key=lambda item: (-item[1], item[0]))
+    items = sorted(counter.items(), key=lambda item: (-item[1], item[0]))
     return [
         {"kind": name[0], "provider": name[1], "count": count}
         if isinstance(name, tuple)
         else {"name": name, "count": count}
-        for name, count in ordered
+        for name, count in items
     ]
 
 
-def both(company: Company, days: int = 30) -> tuple[Json, Json]:
+def summary_and_expectation(company: Company, days: int = 30) -> tuple[Json, Json]:
     """Return the counts of the summary and those of the raw rows, as of one moment."""
     with transaction():
         session().execute(text("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ"))
-        shown = summary(company, days)
-        expected = counted(company, shown)
-    return {name: shown[name] for name in expected}, expected
+        content = summary(company, days)
+        expected = count_events(company, content)
+    return {name: content[name] for name in expected}, expected

@@ -17,7 +17,7 @@ from config.allowlist import ALLOWLIST, read_allowlist
 from tests.factories import SOURCE, Company, bearer, observation, send_evidence
 
 URL = "/api/v1/evidence/http-requests/batches"
-NAMED = read_allowlist(ALLOWLIST.read_text())
+SERVICE_ALLOWLIST = read_allowlist(ALLOWLIST.read_text())
 
 ABSENT = [
     *("ip", "clientIp", "userAgent", "path", "url", "query", "headers", "cookies", "body"),
@@ -40,7 +40,7 @@ def batch(**changed: Any) -> dict[str, Any]:
 
 
 def test_a_batch_is_stored_before_it_is_answered(client: FlaskClient, company: Company) -> None:
-    full = observation(
+    event = observation(
         observedAt="2026-01-31T12:00:00.250+02:00",
         method="HEAD",
         responseStatus=404,
@@ -48,8 +48,8 @@ def test_a_batch_is_stored_before_it_is_answered(client: FlaskClient, company: C
         networkEvidence={"method": "cloudflare_verified_bot"},
         referrerHost="claude.ai",
     )
-    full["observedAt"] = (datetime.now(UTC) - timedelta(days=1)).isoformat()
-    answer = send_evidence(client, company, full)
+    event["observedAt"] = (datetime.now(UTC) - timedelta(days=1)).isoformat()
+    answer = send_evidence(client, company, event)
     assert (answer.status_code, answer.json) == (200, {"accepted": 1, "duplicates": 0, "expired": 0})
     assert answer.headers["Cache-Control"] == "private, no-store"
     with transaction():
@@ -66,7 +66,7 @@ def test_a_batch_is_stored_before_it_is_answered(client: FlaskClient, company: C
         "claude.ai",
         "anthropic",
     )
-    assert row.observed_at.isoformat() == full["observedAt"]
+    assert row.observed_at.isoformat() == event["observedAt"]
 
 
 def test_no_id_is_stored_as_it_came(client: FlaskClient, company: Company) -> None:
@@ -81,8 +81,8 @@ def test_no_id_is_stored_as_it_came(client: FlaskClient, company: Company) -> No
 
 @pytest.mark.parametrize("key", sorted(FORBIDDEN_KEYS))
 def test_no_forbidden_key_is_taken_anywhere(client: FlaskClient, company: Company, key: str) -> None:
-    inside = {**SOURCE, key: "x"}
-    for body in (batch(**{key: "x"}), batch(source=inside), batch(events=[observation(**{key: "x"})])):
+    nested_source = {**SOURCE, key: "x"}
+    for body in (batch(**{key: "x"}), batch(source=nested_source), batch(events=[observation(**{key: "x"})])):
         answer = send(client, company, body)
         assert (answer.status_code, answer.json["errors"][0]["code"]) == (400, "forbidden_content")
     assert count() == 0
@@ -90,8 +90,8 @@ def test_no_forbidden_key_is_taken_anywhere(client: FlaskClient, company: Compan
 
 @pytest.mark.parametrize("key", ABSENT)
 def test_there_is_no_field_for_what_evidence_must_not_hold(client: FlaskClient, company: Company, key: str) -> None:
-    inside = {**SOURCE, key: "x"}
-    for body in (batch(**{key: "x"}), batch(source=inside), batch(events=[observation(**{key: "x"})])):
+    nested_source = {**SOURCE, key: "x"}
+    for body in (batch(**{key: "x"}), batch(source=nested_source), batch(events=[observation(**{key: "x"})])):
         answer = send(client, company, body)
         assert (answer.status_code, answer.json["errors"][0]["code"]) == (400, "unknown_field")
     assert count() == 0
@@ -132,18 +132,20 @@ BAD_EVENTS = [
 ]
 
 
-@pytest.mark.parametrize(("wrong", "where", "code"), BAD_EVENTS, ids=lambda value: str(value)[:50])
+@pytest.mark.parametrize(("wrong", "pointer", "code"), BAD_EVENTS, ids=lambda value: str(value)[:50])
 def test_a_bad_event_is_told_what_is_wrong_and_nothing_is_stored(
-    client: FlaskClient, company: Company, wrong: dict[str, Any], where: str, code: str
+    client: FlaskClient, company: Company, wrong: dict[str, Any], pointer: str, code: str
 ) -> None:
     answer = send_evidence(client, company, observation(), observation(**wrong))
     assert answer.status_code == 422
-    assert [(one["pointer"], one["code"]) for one in answer.json["errors"]] == [(f"/events/1{where}", code)]
+    assert [(problem["pointer"], problem["code"]) for problem in answer.json["errors"]] == [
+        (f"/events/1{pointer}", code)
+    ]
     assert count() == 0
 
 
 @pytest.mark.parametrize(
-    ("wrong", "where", "code"),
+    ("wrong", "pointer", "code"),
     [
         ({"schemaVersion": 2}, "/schemaVersion", "range"),
         ({"schemaVersion": "1"}, "/schemaVersion", "type"),
@@ -159,17 +161,17 @@ def test_a_bad_event_is_told_what_is_wrong_and_nothing_is_stored(
     ids=lambda value: str(value)[:50],
 )
 def test_a_bad_batch_is_told_what_is_wrong(
-    client: FlaskClient, company: Company, wrong: dict[str, Any], where: str, code: str
+    client: FlaskClient, company: Company, wrong: dict[str, Any], pointer: str, code: str
 ) -> None:
     answer = send(client, company, batch(**wrong))
     assert answer.status_code == 422
-    assert [(one["pointer"], one["code"]) for one in answer.json["errors"]] == [(where, code)]
+    assert [(problem["pointer"], problem["code"]) for problem in answer.json["errors"]] == [(pointer, code)]
 
 
-@pytest.mark.parametrize("missing", ["eventId", "observedAt", "method", "responseStatus"])
-def test_a_required_field_is_required(client: FlaskClient, company: Company, missing: str) -> None:
+@pytest.mark.parametrize("member", ["eventId", "observedAt", "method", "responseStatus"])
+def test_a_required_field_is_required(client: FlaskClient, company: Company, member: str) -> None:
     event = observation()
-    del event[missing]
+    del event[member]
     answer = send_evidence(client, company, event)
     assert (answer.status_code, answer.json["errors"][0]["code"]) == (422, "required")
 
@@ -188,19 +190,19 @@ def test_five_hundred_events_are_taken_at_once(client: FlaskClient, company: Com
 def test_everything_on_the_allowlist_is_taken_and_counted_by_its_provider(
     client: FlaskClient, company: Company
 ) -> None:
-    events = [observation(agentToken=token) for token in NAMED.agents]
-    events += [observation(referrerHost=host) for host in NAMED.referrers]
-    methods = [{"method": method} for method in NAMED.network_methods]
+    events = [observation(agentToken=token) for token in SERVICE_ALLOWLIST.agents]
+    events += [observation(referrerHost=host) for host in SERVICE_ALLOWLIST.referrers]
+    methods = [{"method": method} for method in SERVICE_ALLOWLIST.network_methods]
     events += [observation(agentToken="GPTBot", networkEvidence=method) for method in methods]
     assert send_evidence(client, company, *events).json["accepted"] == len(events) == 17 + 11 + 7
     with transaction():
         rows = session().scalars(select(EvidenceEvent)).all()
     for row in rows:
         if row.agent_token:
-            agent = NAMED.agents[row.agent_token]
+            agent = SERVICE_ALLOWLIST.agents[row.agent_token]
             assert (row.actor_provider, row.fetch_class) == (agent.provider, agent.fetch_class)
         if row.referrer_host:
-            assert row.referral_provider == NAMED.referrers[row.referrer_host].provider
+            assert row.referral_provider == SERVICE_ALLOWLIST.referrers[row.referrer_host].provider
 
 
 @pytest.mark.parametrize(
@@ -213,7 +215,7 @@ def test_a_token_is_taken_exactly_or_not_at_all(client: FlaskClient, company: Co
     assert (answer.status_code, answer.json["code"]) == (422, "token_not_allowed")
     problem = answer.json["errors"][0]
     assert (problem["pointer"], problem["code"]) == ("/events/1/agentToken", "token_not_allowed")
-    assert problem["allowed"] == list(NAMED.agents)
+    assert problem["allowed"] == list(SERVICE_ALLOWLIST.agents)
     assert count() == 0
 
 
@@ -254,18 +256,18 @@ def test_a_null_referrer_host_is_none(client: FlaskClient, company: Company) -> 
 
 
 def test_five_minutes_ahead_is_the_most(client: FlaskClient, company: Company) -> None:
-    soon, later = (datetime.now(UTC) + timedelta(minutes=minutes) for minutes in (4, 6))
-    assert send_evidence(client, company, observation(observedAt=soon.isoformat())).json["accepted"] == 1
-    answer = send_evidence(client, company, observation(observedAt=later.isoformat()))
+    in_four_minutes, in_six_minutes = (datetime.now(UTC) + timedelta(minutes=minutes) for minutes in (4, 6))
+    assert send_evidence(client, company, observation(observedAt=in_four_minutes.isoformat())).json["accepted"] == 1
+    answer = send_evidence(client, company, observation(observedAt=in_six_minutes.isoformat()))
     assert (answer.status_code, answer.json["errors"][0]["pointer"]) == (422, "/events/0/observedAt")
 
 
 def test_who_may_send(client: FlaskClient, company: Company) -> None:
     with transaction():
-        both = create_key(company.environment_id, KeyKind.PRODUCT, has_company_right=True).text
+        product_key = create_key(company.environment_id, KeyKind.PRODUCT, has_company_right=True).text
     for token, status in (
         (company.company_key, 200),
-        (both, 200),
+        (product_key, 200),
         (company.product_key, 401),
         (company.capability(), 401),
         ("af_company_" + "0" * 32 + "_" + "x" * 43, 401),

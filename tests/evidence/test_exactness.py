@@ -20,8 +20,8 @@ from app.evidence import counts
 from app.evidence.models import EvidenceChange, EvidenceDay, EvidenceEvent
 from app.products import service as products
 from app.retention import service as retention
-from tests.evidence.raw import both
-from tests.factories import Company, found_company, observation, send_evidence
+from tests.evidence.raw import summary_and_expectation
+from tests.factories import Company, create_company, observation, send_evidence
 
 SEED = 20261121
 LONGEST_S = 60
@@ -37,7 +37,7 @@ KINDS: list[dict[str, Any]] = [
 SOURCES = [{"provider": "one"}, {"provider": "two", "kind": "server_log"}]
 
 
-def seen(event_id: str, days_ago: float, kind: int) -> dict[str, Any]:
+def make_event(event_id: str, days_ago: float, kind: int) -> dict[str, Any]:
     moment = datetime.now(UTC) - timedelta(days=days_ago)
     return observation(event_id, observedAt=moment.isoformat(), **KINDS[kind])
 
@@ -50,7 +50,7 @@ class EvidenceLife(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
         with transaction():
-            self.company: Company = found_company()
+            self.company: Company = create_company()
             products.set_environment(self.company.environment_id, evidence_retention_days=5)
         self.client = self.app.test_client()
 
@@ -59,20 +59,20 @@ class EvidenceLife(RuleBasedStateMachine):
         source=st.sampled_from(SOURCES),
     )
     def send(self, events: list[tuple[int, int, int]], source: dict[str, str]) -> None:
-        sent = [seen(f"event_{number:04d}", days / 2, kind) for number, days, kind in events]
-        answer = send_evidence(self.client, self.company, *sent, source=source).json
+        batch = [make_event(f"event_{number:04d}", days / 2, kind) for number, days, kind in events]
+        answer = send_evidence(self.client, self.company, *batch, source=source).json
         assert sum(answer.values()) == len(events)
 
     @rule(batch=st.sampled_from([1, 3, 1000]))
     def roll_up(self, batch: int) -> None:
-        with pytest.MonkeyPatch.context() as patched:
-            patched.setattr("app.evidence.counts.BATCH_SIZE", batch)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr("app.evidence.counts.BATCH_SIZE", batch)
             counts.roll_up_changes()
 
     @rule(batch=st.sampled_from([1, 1000]))
     def expire(self, batch: int) -> None:
-        with pytest.MonkeyPatch.context() as patched:
-            patched.setattr("app.retention.service.BATCH_SIZE", batch)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr("app.retention.service.BATCH_SIZE", batch)
             retention.expire_evidence()
 
     @rule(days=st.integers(1, 8))
@@ -82,8 +82,8 @@ class EvidenceLife(RuleBasedStateMachine):
 
     @invariant()
     def the_summary_is_exact(self) -> None:
-        shown, expected = both(self.company)
-        assert shown == expected
+        content, expected = summary_and_expectation(self.company)
+        assert content == expected
 
     @invariant()
     def the_counts_are_those_of_all_rows(self) -> None:
@@ -136,17 +136,19 @@ def test_the_summary_is_exact_at_every_moment(app: Flask, company: Company, monk
     over = threading.Event()
 
     def send(number: int) -> int:
-        dice, client, accepted = random.Random(SEED + number), app.test_client(), 0
+        rng, client, accepted = random.Random(SEED + number), app.test_client(), 0
         for _ in range(25):
-            ids = dice.sample(range(400), 20)
-            events = [seen(f"event_{one:04d}", dice.uniform(0, 7), dice.randrange(6)) for one in ids]
-            answer = send_evidence(client, company, *events, source=dice.choice(SOURCES)).json
+            ids = rng.sample(range(400), 20)
+            events = [
+                make_event(f"event_{event_number:04d}", rng.uniform(0, 7), rng.randrange(6)) for event_number in ids
+            ]
+            answer = send_evidence(client, company, *events, source=rng.choice(SOURCES)).json
             assert sum(answer.values()) == len(events)
             accepted += answer["accepted"]
         senders_left.release()
         return accepted
 
-    def again(run: Callable[[], Any]) -> int:
+    def repeat(run: Callable[[], Any]) -> int:
         times = 0
         while not over.is_set():
             with app.app_context():
@@ -160,25 +162,25 @@ def test_the_summary_is_exact_at_every_moment(app: Flask, company: Company, monk
         time.sleep(0.02)
 
     def read() -> None:
-        shown, expected = both(company)
-        assert shown == expected
+        content, expected = summary_and_expectation(company)
+        assert content == expected
 
     with ThreadPoolExecutor(12) as pool:
         sending = [pool.submit(send, number) for number in range(6)]
         jobs = [counts.roll_up_changes, counts.roll_up_changes, retention.expire_evidence, keep_differently, read, read]
-        working = [pool.submit(again, job) for job in jobs]
+        workers = [pool.submit(repeat, job) for job in jobs]
         deadline = time.monotonic() + LONGEST_S
         for _ in sending:
             senders_left.acquire(timeout=max(0.0, deadline - time.monotonic()))
         over.set()
-        accepted = sum(one.result() for one in sending)
+        accepted = sum(event_number.result() for event_number in sending)
         assert accepted > 0
-        assert all(one.result() > 0 for one in working)
-    shown, expected = both(company)
-    assert shown == expected
+        assert all(event_number.result() > 0 for event_number in workers)
+    content, expected = summary_and_expectation(company)
+    assert content == expected
     counts.roll_up_changes()
     with transaction():
         assert session().scalars(select(EvidenceChange)).all() == []
         assert all(row.events > 0 for row in session().scalars(select(EvidenceDay)))
     assert counted_days(company) == stored_days(company)
-    assert both(company)[0] == shown
+    assert summary_and_expectation(company)[0] == content

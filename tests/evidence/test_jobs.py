@@ -14,8 +14,8 @@ from app.evidence import counts
 from app.evidence.models import EvidenceChange, EvidenceDay, EvidenceEvent
 from app.products import service as products
 from app.retention import service as retention
-from tests.evidence.raw import both
-from tests.factories import Company, found_company, observation, send_evidence
+from tests.evidence.raw import summary_and_expectation
+from tests.factories import Company, create_company, observation, send_evidence
 
 NOW = datetime(2026, 6, 1, 12, tzinfo=UTC)
 
@@ -45,11 +45,11 @@ def test_simultaneous_roll_ups_move_each_change_once(
             return counts.roll_up_changes()
 
     with ThreadPoolExecutor(8) as pool:
-        moved = sum(pool.map(work, range(8)))
-    assert moved + counts.roll_up_changes() == 40
-    shown, expected = both(company)
-    assert shown == expected
-    assert shown["totals"]["events"] == 40
+        row_count = sum(pool.map(work, range(8)))
+    assert row_count + counts.roll_up_changes() == 40
+    content, expected = summary_and_expectation(company)
+    assert content == expected
+    assert content["totals"]["events"] == 40
 
 
 def test_a_roll_up_leaves_to_another_what_that_one_is_at(client: FlaskClient, company: Company) -> None:
@@ -64,11 +64,11 @@ def test_each_environment_keeps_its_evidence_for_as_long_as_it_says(
     client: FlaskClient, company: Company, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with transaction():
-        other = found_company()
-        products.set_environment(other.environment_id, evidence_retention_days=10)
+        other_company = create_company()
+        products.set_environment(other_company.environment_id, evidence_retention_days=10)
     at(monkeypatch, NOW)
     fill(client, company)
-    fill(client, other)
+    fill(client, other_company)
     at(monkeypatch, NOW + timedelta(days=10, seconds=1))
     assert retention.expire_evidence().row_count == 5
     with transaction():
@@ -92,13 +92,13 @@ def test_each_event_leaves_at_its_own_age(
     client: FlaskClient, company: Company, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     at(monkeypatch, NOW)
-    earlier = NOW - timedelta(hours=11)
-    send_evidence(client, company, *(observation(observedAt=moment.isoformat()) for moment in (earlier, NOW)))
-    for moment, removed in ((earlier, 0), (NOW, 1), (NOW + timedelta(microseconds=1), 1)):
+    early_moment = NOW - timedelta(hours=11)
+    send_evidence(client, company, *(observation(observedAt=moment.isoformat()) for moment in (early_moment, NOW)))
+    for moment, row_count in ((early_moment, 0), (NOW, 1), (NOW + timedelta(microseconds=1), 1)):
         at(monkeypatch, moment + timedelta(days=90))
-        assert retention.expire_evidence().row_count == removed
-        shown, expected = both(company)
-        assert shown == expected
+        assert retention.expire_evidence().row_count == row_count
+        content, expected = summary_and_expectation(company)
+        assert content == expected
 
 
 def test_a_purge_goes_in_batches_and_stops_when_its_time_is_over(

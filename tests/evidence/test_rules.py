@@ -55,12 +55,12 @@ def test_ids_are_hidden_under_a_key_of_their_environment() -> None:
 
 def test_kind_provider_and_id_of_a_source_and_the_event_all_count() -> None:
     source = rules.source_digest(KEY, "cdn_log", "cdn", "source_0001")
-    others = [
+    other_sources = [
         ("edge_worker", "cdn", "source_0001"),
         ("cdn_log", "cdn2", "source_0001"),
         ("cdn_log", "cdn", "2ource_0001"),
     ]
-    digests = {source, *(rules.source_digest(KEY, *other) for other in others)}
+    digests = {source, *(rules.source_digest(KEY, *parts) for parts in other_sources)}
     assert len(digests) == 4
     hmacs = [rules.source_hmac_of(KEY, source) for source in digests]
     events = {rules.event_digest(source_hmac, name) for source_hmac in hmacs for name in ("event_0001", "event_0002")}
@@ -71,10 +71,12 @@ def test_kind_provider_and_id_of_a_source_and_the_event_all_count() -> None:
     )
 
 
-@pytest.mark.parametrize(("asked", "kept", "days"), [(30, 90, 30), (365, 90, 90), (1, 365, 1), (7, 7, 7)])
-def test_a_window_is_no_longer_than_what_is_kept(asked: int, kept: int, days: int) -> None:
+@pytest.mark.parametrize(
+    ("requested_days", "retention_days", "days"), [(30, 90, 30), (365, 90, 90), (1, 365, 1), (7, 7, 7)]
+)
+def test_a_window_is_no_longer_than_what_is_kept(requested_days: int, retention_days: int, days: int) -> None:
     now = datetime(2026, 3, 1, 0, 0, 1, tzinfo=UTC)
-    found = rules.window(now, asked, kept)
-    assert (found.days, found.last_on) == (days, date(2026, 3, 1))
-    assert found.last_on - found.first_on == timedelta(days=days - 1)
-    assert datetime.combine(found.first_on, time(), UTC) >= now - timedelta(days=kept)
+    window = rules.window(now, requested_days, retention_days)
+    assert (window.days, window.last_on) == (days, date(2026, 3, 1))
+    assert window.last_on - window.first_on == timedelta(days=days - 1)
+    assert datetime.combine(window.first_on, time(), UTC) >= now - timedelta(days=retention_days)

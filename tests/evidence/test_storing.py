@@ -20,7 +20,7 @@ from app.evidence.schemas import EvidenceBatchSchema
 from app.products import service as products
 from app.products.key_cache import key_cache
 from app.products.rules import Mode
-from tests.factories import SOURCE, Company, found_company, observation, send_evidence
+from tests.factories import SOURCE, Company, create_company, observation, send_evidence
 
 NOW = datetime(2026, 6, 1, 12, tzinfo=UTC)
 
@@ -29,9 +29,9 @@ def at(monkeypatch: pytest.MonkeyPatch, moment: datetime) -> None:
     monkeypatch.setattr("app.core.clock.now", lambda: moment)
 
 
-def stored(**wanted: Any) -> list[EvidenceEvent]:
+def stored_events(**filters: Any) -> list[EvidenceEvent]:
     with transaction():
-        return list(session().scalars(select(EvidenceEvent).filter_by(**wanted)))
+        return list(session().scalars(select(EvidenceEvent).filter_by(**filters)))
 
 
 def receipt(accepted: int = 0, duplicates: int = 0, expired: int = 0) -> dict[str, int]:
@@ -43,32 +43,34 @@ def test_sending_again_stores_nothing_and_says_so(client: FlaskClient, company: 
     assert send_evidence(client, company, *events[:6]).json == receipt(accepted=6)
     assert send_evidence(client, company, *events).json == receipt(accepted=4, duplicates=6)
     assert send_evidence(client, company, *events).json == receipt(duplicates=10)
-    assert len(stored()) == 10
+    assert len(stored_events()) == 10
 
 
 def test_the_first_content_of_an_event_stays(client: FlaskClient, company: Company) -> None:
     first, second = observation("event_0001", responseStatus=200), observation("event_0001", responseStatus=500)
     assert send_evidence(client, company, first, second).json == receipt(accepted=1, duplicates=1)
     assert send_evidence(client, company, second).json == receipt(duplicates=1)
-    assert [row.response_status for row in stored()] == [200]
+    assert [row.response_status for row in stored_events()] == [200]
 
 
-@pytest.mark.parametrize("other", [{"kind": "edge_worker"}, {"provider": "other"}, {"sourceId": "source_0002"}])
-def test_another_source_has_events_of_its_own(client: FlaskClient, company: Company, other: dict[str, str]) -> None:
+@pytest.mark.parametrize("other_source", [{"kind": "edge_worker"}, {"provider": "other"}, {"sourceId": "source_0002"}])
+def test_another_source_has_events_of_its_own(
+    client: FlaskClient, company: Company, other_source: dict[str, str]
+) -> None:
     event = observation("event_0001")
     send_evidence(client, company, event)
-    assert send_evidence(client, company, event, source=other).json == receipt(accepted=1)
-    assert len({row.digest for row in stored()}) == len({row.source_digest for row in stored()}) == 2
+    assert send_evidence(client, company, event, source=other_source).json == receipt(accepted=1)
+    assert len({row.digest for row in stored_events()}) == len({row.source_digest for row in stored_events()}) == 2
 
 
 def test_another_environment_has_events_of_its_own(client: FlaskClient, company: Company) -> None:
     with transaction():
-        other = found_company()
+        other_company = create_company()
     event = observation("event_0001")
     assert send_evidence(client, company, event).json == receipt(accepted=1)
-    assert send_evidence(client, other, event).json == receipt(accepted=1)
-    rows = stored()
-    assert {row.environment_id for row in rows} == {company.environment_id, other.environment_id}
+    assert send_evidence(client, other_company, event).json == receipt(accepted=1)
+    rows = stored_events()
+    assert {row.environment_id for row in rows} == {company.environment_id, other_company.environment_id}
     assert len({row.digest for row in rows}) == len({row.source_digest for row in rows}) == 2
 
 
@@ -85,9 +87,9 @@ def test_twenty_simultaneous_senders_of_the_same_batches_store_each_event_once(a
         return [(send_evidence(client, company, *batch).json, len(batch)) for batch in turned]
 
     with ThreadPoolExecutor(20) as pool:
-        answers = [answer for found in pool.map(work, range(20)) for answer in found]
-    assert all(sum(answer.values()) == sent for answer, sent in answers)
-    assert sum(answer["accepted"] for answer, _ in answers) == len(stored()) == 300
+        answers = [answer for results in pool.map(work, range(20)) for answer in results]
+    assert all(sum(answer.values()) == event_count for answer, event_count in answers)
+    assert sum(answer["accepted"] for answer, _ in answers) == len(stored_events()) == 300
     with transaction():
         assert session().scalar(text("SELECT sum(events) FROM evidence_changes")) == 300
 
@@ -98,9 +100,9 @@ def test_what_is_older_than_the_retention_does_not_come_in(
     at(monkeypatch, NOW)
     first_kept = NOW - timedelta(days=90)
     moments = [first_kept, first_kept - timedelta(microseconds=1), NOW - timedelta(days=400), NOW]
-    answer = send_evidence(client, company, *(observation(observedAt=one.isoformat()) for one in moments))
+    answer = send_evidence(client, company, *(observation(observedAt=moment.isoformat()) for moment in moments))
     assert answer.json == receipt(accepted=2, expired=2)
-    assert {row.observed_at for row in stored()} == {first_kept, NOW}
+    assert {row.observed_at for row in stored_events()} == {first_kept, NOW}
 
 
 def test_each_environment_says_how_long_it_keeps(
@@ -131,7 +133,7 @@ def test_any_offset_is_understood(
 ) -> None:
     at(monkeypatch, NOW)
     assert send_evidence(client, company, observation(observedAt=moment)).json == outcome
-    assert all(row.observed_at == datetime.fromisoformat(moment) for row in stored())
+    assert all(row.observed_at == datetime.fromisoformat(moment) for row in stored_events())
 
 
 def test_an_instant_at_the_end_of_time_lies_ahead(client: FlaskClient, company: Company) -> None:
@@ -153,5 +155,5 @@ def test_an_environment_that_is_gone_takes_nothing(app: Flask, company: Company)
 
 def test_evidence_does_not_depend_on_the_feedback_mode(client: FlaskClient) -> None:
     with transaction():
-        company = found_company(Mode.OFF)
+        company = create_company(Mode.OFF)
     assert send_evidence(client, company, observation()).json == receipt(accepted=1)

@@ -14,8 +14,8 @@ from app.evidence import counts, queries
 from app.evidence.models import EvidenceChange, EvidenceDay
 from app.products import service as products
 from app.retention import service as retention
-from tests.evidence.raw import both, summary
-from tests.factories import Company, found_company, observation, send_evidence
+from tests.evidence.raw import summary, summary_and_expectation
+from tests.factories import Company, create_company, observation, send_evidence
 
 NOW = datetime(2026, 6, 1, 12, tzinfo=UTC)
 
@@ -29,21 +29,30 @@ def at(monkeypatch: pytest.MonkeyPatch, moment: datetime) -> None:
     monkeypatch.setattr("app.core.clock.now", lambda: moment)
 
 
-def seen(days_ago: float = 0, **details: Any) -> dict[str, Any]:
+def make_event(days_ago: float = 0, **details: Any) -> dict[str, Any]:
     return observation(observedAt=(NOW - timedelta(days=days_ago)).isoformat(), **details)
 
 
-def shown(company: Company, days: int = 30) -> dict[str, Any]:
+def read_summary(company: Company, days: int = 30) -> dict[str, Any]:
     with transaction():
         return summary(company, days)
 
 
 def fill(client: FlaskClient, company: Company) -> None:
-    attested = {"networkEvidence": {"method": "published_ip_range"}}
-    events = [seen(agentToken="GPTBot"), seen(1, agentToken="GPTBot"), seen(1, agentToken="bingbot", **attested)]
-    events += [seen(agentToken="Claude-User", referrerHost="claude.ai"), seen(2, referrerHost="www.meta.ai")]
+    evidence = {"networkEvidence": {"method": "published_ip_range"}}
+    events = [
+        make_event(agentToken="GPTBot"),
+        make_event(1, agentToken="GPTBot"),
+        make_event(1, agentToken="bingbot", **evidence),
+    ]
+    events += [
+        make_event(agentToken="Claude-User", referrerHost="claude.ai"),
+        make_event(2, referrerHost="www.meta.ai"),
+    ]
     send_evidence(client, company, *events)
-    send_evidence(client, company, seen(2, agentToken="GPTBot"), source={"kind": "server_log", "provider": "nginx"})
+    send_evidence(
+        client, company, make_event(2, agentToken="GPTBot"), source={"kind": "server_log", "provider": "nginx"}
+    )
 
 
 def test_everything_is_counted_by_its_own_name(client: FlaskClient, company: Company) -> None:
@@ -76,25 +85,25 @@ def test_everything_is_counted_by_its_own_name(client: FlaskClient, company: Com
             {"date": "2026-06-01", "fetches": 2, "referrals": 1},
         ],
     }
-    assert shown(company, 3) == expected
+    assert read_summary(company, 3) == expected
     counts.roll_up_changes()
-    assert shown(company, 3) == expected
+    assert read_summary(company, 3) == expected
 
 
 def test_an_environment_without_evidence_has_a_summary_of_nothing(company: Company) -> None:
-    found = shown(company)
-    assert found["totals"] == {"events": 0, "fetches": 0, "referrals": 0}
-    assert [one for name, one in found.items() if name.startswith("by")] == [[]] * 6
-    assert len(found["daily"]) == 30
-    assert not any(day["fetches"] or day["referrals"] for day in found["daily"])
+    summary = read_summary(company)
+    assert summary["totals"] == {"events": 0, "fetches": 0, "referrals": 0}
+    assert [counts for name, counts in summary.items() if name.startswith("by")] == [[]] * 6
+    assert len(summary["daily"]) == 30
+    assert not any(day["fetches"] or day["referrals"] for day in summary["daily"])
 
 
 def test_the_window_is_whole_days_ending_today(client: FlaskClient, company: Company) -> None:
     midnight = NOW.replace(hour=0)
     for moment in (midnight - timedelta(days=6, microseconds=1), midnight - timedelta(days=6), NOW):
         send_evidence(client, company, observation(observedAt=moment.isoformat()))
-    assert shown(company, 7)["totals"]["events"] == 2
-    assert shown(company, 8)["totals"]["events"] == 3
+    assert read_summary(company, 7)["totals"]["events"] == 2
+    assert read_summary(company, 8)["totals"]["events"] == 3
 
 
 def test_retention_caps_the_window_at_once(client: FlaskClient, company: Company) -> None:
@@ -102,37 +111,41 @@ def test_retention_caps_the_window_at_once(client: FlaskClient, company: Company
     counts.roll_up_changes()
     with transaction():
         products.set_environment(company.environment_id, evidence_retention_days=2)
-    found = shown(company, 365)
-    assert (found["window"]["days"], found["window"]["requestedDays"], found["window"]["retentionDays"]) == (2, 365, 2)
-    assert (found["window"]["from"], len(found["daily"])) == ("2026-05-31", 2)
-    assert found["totals"]["events"] == 4
+    summary = read_summary(company, 365)
+    assert (summary["window"]["days"], summary["window"]["requestedDays"], summary["window"]["retentionDays"]) == (
+        2,
+        365,
+        2,
+    )
+    assert (summary["window"]["from"], len(summary["daily"])) == ("2026-05-31", 2)
+    assert summary["totals"]["events"] == 4
 
 
 def test_a_late_event_is_counted_on_its_day(client: FlaskClient, company: Company) -> None:
     fill(client, company)
     counts.roll_up_changes()
-    send_evidence(client, company, seen(2))
-    assert shown(company, 3)["daily"][0]["fetches"] == 2
+    send_evidence(client, company, make_event(2))
+    assert read_summary(company, 3)["daily"][0]["fetches"] == 2
     assert counts.roll_up_changes() == 1
-    assert shown(company, 3)["daily"][0]["fetches"] == 2
+    assert read_summary(company, 3)["daily"][0]["fetches"] == 2
 
 
 def test_rolling_up_twice_changes_nothing(client: FlaskClient, company: Company) -> None:
     fill(client, company)
-    before = shown(company)
+    first_summary = read_summary(company)
     assert counts.roll_up_changes() == 6
     assert counts.roll_up_changes() == 0
-    assert shown(company) == before
+    assert read_summary(company) == first_summary
     with transaction():
         assert session().scalars(select(EvidenceChange)).all() == []
 
 
 def test_a_roll_up_goes_in_batches(client: FlaskClient, company: Company, monkeypatch: pytest.MonkeyPatch) -> None:
     fill(client, company)
-    before = shown(company)
+    first_summary = read_summary(company)
     monkeypatch.setattr("app.evidence.counts.BATCH_SIZE", 2)
     assert counts.roll_up_changes() == 6
-    assert shown(company) == before
+    assert read_summary(company) == first_summary
 
 
 def test_what_expires_leaves_the_counts_and_no_empty_ones_behind(
@@ -142,9 +155,9 @@ def test_what_expires_leaves_the_counts_and_no_empty_ones_behind(
     counts.roll_up_changes()
     at(monkeypatch, NOW + timedelta(days=88, seconds=1))
     assert retention.expire_evidence().row_count == 2
-    assert both(company, 365)[0] == both(company, 365)[1]
+    assert summary_and_expectation(company, 365)[0] == summary_and_expectation(company, 365)[1]
     counts.roll_up_changes()
-    assert both(company, 365)[0]["totals"]["events"] == 4
+    assert summary_and_expectation(company, 365)[0]["totals"]["events"] == 4
     with transaction():
         assert min(session().scalars(select(EvidenceDay.day_on))).isoformat() == "2026-05-31"
     at(monkeypatch, NOW + timedelta(days=91))
@@ -156,19 +169,19 @@ def test_what_expires_leaves_the_counts_and_no_empty_ones_behind(
 
 def test_nothing_in_a_summary_points_at_a_row(client: FlaskClient, company: Company) -> None:
     send_evidence(client, company, observation("event_telling", observedAt=NOW.isoformat()))
-    text = str(shown(company))
+    text = str(read_summary(company))
     assert "telling" not in text
     assert "source_0001" not in text
 
 
 def test_only_the_workspace_s_own_product_and_environment_are_found(company: Company) -> None:
     with transaction():
-        other = found_company()
+        other_company = create_company()
         second = products.create_product(company.workspace_id, "Second product").id
     for workspace, product, environment in (
-        (other.workspace_id, company.product_id, company.environment_id),
-        (company.workspace_id, other.product_id, other.environment_id),
-        (company.workspace_id, company.product_id, other.environment_id),
+        (other_company.workspace_id, company.product_id, company.environment_id),
+        (company.workspace_id, other_company.product_id, other_company.environment_id),
+        (company.workspace_id, company.product_id, other_company.environment_id),
         (company.workspace_id, second, company.environment_id),
         (company.workspace_id, uuid.uuid4(), company.environment_id),
         (company.workspace_id, company.product_id, uuid.uuid4()),
@@ -179,8 +192,8 @@ def test_only_the_workspace_s_own_product_and_environment_are_found(company: Com
 
 def test_summaries_of_different_environments_do_not_meet(client: FlaskClient, company: Company) -> None:
     with transaction():
-        other = found_company()
+        other_company = create_company()
     fill(client, company)
-    assert shown(other)["totals"]["events"] == 0
+    assert read_summary(other_company)["totals"]["events"] == 0
     counts.roll_up_changes()
-    assert shown(other)["totals"]["events"] == 0
+    assert read_summary(other_company)["totals"]["events"] == 0

@@ -10,7 +10,7 @@ from werkzeug.test import TestResponse
 
 from app.core.database import transaction
 from app.products import service as products
-from tests.factories import Company, bearer, found_company, observation, send_evidence, sign_in
+from tests.factories import Company, bearer, create_company, observation, send_evidence, sign_in
 
 
 def ask(client: FlaskClient, company: Company, **query: object) -> TestResponse:
@@ -71,9 +71,9 @@ def test_a_bad_question_is_told_what_is_wrong(
 
 def test_another_workspace_and_another_product_see_nothing(client: FlaskClient, company: Company) -> None:
     with transaction():
-        other = found_company()
-    assert ask(client, other).status_code == 404
-    assert ask(client, company, environmentId=other.environment_id).status_code == 404
+        other_company = create_company()
+    assert ask(client, other_company).status_code == 404
+    assert ask(client, company, environmentId=other_company.environment_id).status_code == 404
     with transaction():
         second = products.create_product(company.workspace_id, "Another product")
     assert ask(client, replace(company, product_id=second.id)).status_code == 404
@@ -83,15 +83,15 @@ def test_nobody_sees_anything_without_a_session(app: Flask, client: FlaskClient,
     assert ask(app.test_client(), company).status_code == 401
     path = f"/api/products/{company.product_id}/evidence/http-requests/summary"
     query = {"environmentId": company.environment_id}
-    refused = app.test_client().get(path, query_string=query, headers=bearer(company.company_key))
-    assert refused.status_code == 401
+    answer = app.test_client().get(path, query_string=query, headers=bearer(company.company_key))
+    assert answer.status_code == 401
 
 
 def test_the_endpoint_is_described(client: FlaskClient) -> None:
-    described = client.get("/openapi.json").json
-    validate(described)
-    operation = described["paths"]["/api/products/{product_id}/evidence/http-requests/summary"]["get"]
-    query = {one["name"]: one for one in operation["parameters"] if one["in"] == "query"}
+    description = client.get("/openapi.json").json
+    validate(description)
+    operation = description["paths"]["/api/products/{product_id}/evidence/http-requests/summary"]["get"]
+    query = {parameter["name"]: parameter for parameter in operation["parameters"] if parameter["in"] == "query"}
     assert query["environmentId"]["required"] is True
     days = query["days"]["schema"]
     assert (days["type"], days["minimum"], days["maximum"]) == ("integer", 1, 365)

@@ -38,10 +38,10 @@ def test_it_says_that_a_migration_is_missing(client: FlaskClient, monkeypatch: p
 
 
 def test_it_says_that_the_database_is_missing(client: FlaskClient, monkeypatch: pytest.MonkeyPatch) -> None:
-    def unavailable(*_: object) -> None:
+    def fail(*_: object) -> None:
         raise Unavailable
 
-    monkeypatch.setattr("app.health.service.MIGRATION_VERSION.all", unavailable)
+    monkeypatch.setattr("app.health.service.MIGRATION_VERSION.all", fail)
     answer = client.get("/readyz")
     assert (answer.status_code, answer.json["database"], answer.json["worker"]) == (503, False, None)
     assert answer.json["error"] == "The database cannot be reached."

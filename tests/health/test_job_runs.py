@@ -74,9 +74,9 @@ def test_readyz_warns_while_only_beat_is_silent(client: FlaskClient, clock: Cloc
 
 def test_the_command_shows_processes_and_every_job(app: Flask) -> None:
     job_runs.record_start(Job.ROLL_UP_DAYS, is_scheduled=True)
-    shown = app.test_cli_runner().invoke(args=["jobs", "status", "--json"])
-    assert shown.exit_code == 0, shown.output
-    content = json.loads(shown.output)
+    result = app.test_cli_runner().invoke(args=["jobs", "status", "--json"])
+    assert result.exit_code == 0, result.output
+    content = json.loads(result.output)
     assert (content["worker"]["running"], content["beat"]["running"]) == (True, True)
     assert {job: run["startedAt"] is not None for job, run in content["jobs"].items()} == {
         job.value: job is Job.ROLL_UP_DAYS for job in Job

@@ -13,12 +13,12 @@ from app.core.database import session, transaction
 from app.interactions import service as interactions
 from app.interactions.models import Interaction, Promotion
 from app.telemetry import persistence
-from tests.factories import Company, event, found_company, send_events, send_review
+from tests.factories import Company, create_company, event, send_events, send_review
 
 
-def count(table: type[Interaction] | type[Promotion], **wanted: str) -> int:
+def count(table: type[Interaction] | type[Promotion], **filters: str) -> int:
     with transaction():
-        return session().scalar(select(func.count()).select_from(table).filter_by(**wanted)) or 0
+        return session().scalar(select(func.count()).select_from(table).filter_by(**filters)) or 0
 
 
 def test_promotion_is_one_way(client: FlaskClient, company: Company) -> None:
@@ -48,10 +48,10 @@ def test_an_mcp_interaction_stays_confirmed_by_its_surface(client: FlaskClient, 
 
 def test_only_the_reviewed_interaction_is_promoted(client: FlaskClient, company: Company) -> None:
     with transaction():
-        other = found_company()
+        other_company = create_company()
     interaction_id = str(uuid.uuid4())
     send_events(client, company, event(interaction_id), event())
-    send_events(client, other, event(interaction_id))
+    send_events(client, other_company, event(interaction_id))
     persistence.persist_waiting_batches()
     send_review(client, company.capability(interaction_id))
     interactions.promote_queued_interactions()

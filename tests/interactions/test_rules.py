@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 from app.interactions.rules import MAX_OPERATION_LENGTH, OPERATION_PATTERN, normalize_operation
 
 UUID = "018f1f2e-7b4a-7c12-9c8d-123456789abc"
-FORBIDDEN = re.compile(r"[\s?#@\x00-\x1f\x7f-\x9f]|%[01][0-9A-F]|%20|%23|%3F|%40", re.IGNORECASE)
+FORBIDDEN_CHARACTERS = re.compile(r"[\s?#@\x00-\x1f\x7f-\x9f]|%[01][0-9A-F]|%20|%23|%3F|%40", re.IGNORECASE)
 
 
 @pytest.mark.parametrize(
-    ("operation", "normalized"),
+    ("operation", "expected"),
     [
         ("/orders/123", "/orders/:id"),
         (f"/runs/{UUID}", "/runs/:id"),
@@ -29,9 +29,9 @@ FORBIDDEN = re.compile(r"[\s?#@\x00-\x1f\x7f-\x9f]|%[01][0-9A-F]|%20|%23|%3F|%40
         ("/", "/"),
     ],
 )
-def test_segments_that_name_one_thing_become_id(operation: str, normalized: str) -> None:
-    assert normalize_operation(operation) == normalized
-    assert normalize_operation(normalized) == normalized
+def test_segments_that_name_one_thing_become_id(operation: str, expected: str) -> None:
+    assert normalize_operation(operation) == expected
+    assert normalize_operation(expected) == expected
 
 
 def test_a_normalized_operation_is_no_longer_than_any_other() -> None:
@@ -40,11 +40,11 @@ def test_a_normalized_operation_is_no_longer_than_any_other() -> None:
 
 @given(st.text(st.sampled_from("ab/ %0123479AFf?#@\x1f\x85é"), min_size=1, max_size=12))
 def test_the_pattern_forbids_characters_in_plain_and_percent_encoded(operation: str) -> None:
-    assert bool(re.search(OPERATION_PATTERN, operation)) is not bool(FORBIDDEN.search(operation))
+    assert bool(re.search(OPERATION_PATTERN, operation)) is not bool(FORBIDDEN_CHARACTERS.search(operation))
 
 
 def test_the_pattern_takes_linear_time() -> None:
-    began = time.perf_counter()
+    started_at = time.perf_counter()
     for hostile in ("%" * 160, "%4" * 80, "%4a" * 53, "a%" * 79 + "@"):
         re.search(OPERATION_PATTERN, hostile + "@")
-    assert time.perf_counter() - began < 0.1
+    assert time.perf_counter() - started_at < 0.1

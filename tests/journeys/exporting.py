@@ -32,7 +32,7 @@ class Owner:
     environment_id: str
     key: str
     browser: requests.Session
-    said: list[str] = field(default_factory=list)
+    output_lines: list[str] = field(default_factory=list)
     """What the exporter has printed."""
 
     @property
@@ -62,7 +62,7 @@ class Owner:
 
     def ship(self, *arguments: str | Path, **environ: str) -> str:
         """Run the exporter to its end and return its last word: how much it has read and sent."""
-        done = subprocess.run(
+        process = subprocess.run(
             self.command(*arguments),
             env={**self.environ, **environ},
             capture_output=True,
@@ -70,9 +70,9 @@ class Owner:
             timeout=60,
             check=False,
         )
-        assert done.returncode == 0, done.stderr
-        self.said.append(done.stdout + done.stderr)
-        return done.stdout + done.stderr.splitlines()[-1]
+        assert process.returncode == 0, process.stderr
+        self.output_lines.append(process.stdout + process.stderr)
+        return process.stdout + process.stderr.splitlines()[-1]
 
     def summary(self) -> Any:
         path = f"/api/products/{self.stack.company.product_id}/evidence/http-requests/summary"
@@ -83,20 +83,20 @@ class Owner:
     def counts(self) -> Counts:
         """Return the summary in the shape of what was counted by hand."""
         summary = self.summary()
-        counts = {name: Counter({one["name"]: one["count"] for one in summary[name]}) for name in LISTS}
+        counts = {name: Counter({entry["name"]: entry["count"] for entry in summary[name]}) for name in LISTS}
         counts["totals"] = Counter(summary["totals"])
         for name in ("fetches", "referrals"):
             counts[name] = Counter({day["date"]: day[name] for day in summary["daily"] if day[name]})
-        return {name: found for name, found in counts.items() if found}
+        return {name: counter for name, counter in counts.items() if counter}
 
-    def waiting(self) -> int:
+    def count_waiting(self) -> int:
         """Return how many changes are not in the day counts yet."""
         statement = "SELECT count(*) FROM evidence_changes WHERE environment_id = %s"
         return int(self.stack.value(statement, self.environment_id))
 
     def roll_up(self) -> None:
         """Send the job as beat does, and wait until the worker has done it."""
-        assert self.waiting()
+        assert self.count_waiting()
         call = [BIN / "celery", "--quiet", "--app", "workers.celery", "call", Job.ROLL_UP_EVIDENCE.value]
         subprocess.run(call, env=self.stack.environ, cwd=ROOT, check=True, capture_output=True, timeout=60)
-        wait_until(lambda: not self.waiting(), 60)
+        wait_until(lambda: not self.count_waiting(), 60)

@@ -29,7 +29,7 @@ class Sender:
         batch = [event() for _ in range(size)]
         status = self._post("telemetry", "/api/v2/telemetry/batches", self.company.product_key, {"events": batch})[0]
         if status == 202:
-            self.accepted_events += [str(sent["interactionId"]) for sent in batch]
+            self.accepted_events += [str(sent_event["interactionId"]) for sent_event in batch]
         return status
 
     def send_review(self, interaction_id: str | None = None) -> int:
@@ -41,14 +41,14 @@ class Sender:
             self.accepted_reviews[interaction_id] = answer["review"]["id"]
         return status
 
-    def _post(self, what: str, path: str, token: str, body: object) -> tuple[int, dict[str, dict[str, str]]]:
-        began = time.monotonic()
+    def _post(self, kind: str, path: str, token: str, body: object) -> tuple[int, dict[str, dict[str, str]]]:
+        started_at = time.monotonic()
         try:
             answer = requests.post(self.url + path, json=body, headers=bearer(token), timeout=10)
             status, content = answer.status_code, answer.json()
         except (requests.RequestException, ValueError):
             status, content = 0, {}
-        self.statuses.append((what, status, time.monotonic() - began))
+        self.statuses.append((kind, status, time.monotonic() - started_at))
         return status, content
 
     @contextmanager

@@ -65,16 +65,16 @@ class Nginx:
         return self.folder / "access.json.log"
 
     @property
-    def rotated(self) -> Path:
+    def rotated_log(self) -> Path:
         return self.folder / "access.log.1"
 
     def lines(self) -> list[str]:
         """Return what it has written, the rotated log first."""
-        return [line for log in (self.rotated, self.log) if log.exists() for line in log.read_text().splitlines()]
+        return [line for log in (self.rotated_log, self.log) if log.exists() for line in log.read_text().splitlines()]
 
     def rename_log(self) -> None:
         """Do the first half of a rotation, after which it still writes to the renamed log."""
-        self.log.rename(self.rotated)
+        self.log.rename(self.rotated_log)
 
     def reopen(self) -> None:
         """Do the second half, and wait until there is a new log."""
@@ -84,10 +84,12 @@ class Nginx:
 
 def binary() -> str:
     """Return nginx, or skip where there is none; Debian keeps it where only root looks."""
-    found = shutil.which("nginx", path=f"{os.environ.get('PATH', '')}{os.pathsep}/usr/sbin{os.pathsep}/usr/local/sbin")
-    if not found:
+    program = shutil.which(
+        "nginx", path=f"{os.environ.get('PATH', '')}{os.pathsep}/usr/sbin{os.pathsep}/usr/local/sbin"
+    )
+    if not program:
         pytest.skip("nginx is not installed, and this journey needs a real one: apt-get install nginx")
-    return found
+    return program
 
 
 @contextmanager
@@ -112,7 +114,7 @@ def running_nginx(folder: Path, pages: dict[str, str]) -> Iterator[Nginx]:
 
 
 def _config(port: int) -> str:
-    documented = DOCUMENTED_FORMAT.search((ROOT / "docs" / "exporter.md").read_text())
-    assert documented
+    match = DOCUMENTED_FORMAT.search((ROOT / "docs" / "exporter.md").read_text())
+    assert match
     user = ROOT_STAYS_ROOT if os.geteuid() == 0 else ""
-    return CONFIG.format(port=port, user=user, formats=documented[1])
+    return CONFIG.format(port=port, user=user, formats=match[1])

@@ -26,7 +26,7 @@ def running_product(
         "AGENT_FEEDBACK_URL": service_url,
         "AGENT_FEEDBACK_MODE": mode,
         "AGENT_FEEDBACK_COMPANY_KEY": company_key,
-        "PYTHONPATH": str(ROOT),
+        "PYTHONPATH": f"{ROOT}{os.pathsep}{ROOT / 'sdk/python/src'}",
         "PYTHONWARNINGS": "ignore",
     }
     command = [BIN / "gunicorn", "--bind", f"127.0.0.1:{port}", "--workers", "2", "--threads", "2"]

@@ -3,7 +3,7 @@
 import uuid
 from typing import Any
 
-from agent_feedback import AgentFeedback, Context
+from agent_feedback import AgentFeedback, Context, CustomerReferences
 from flask import Flask, abort, jsonify, render_template_string, request
 
 PURPOSE = "product_personalization"
@@ -33,58 +33,60 @@ def only_for_members() -> None:
         abort(401)
 
 
-def customer() -> dict[str, str]:
+def customer() -> CustomerReferences:
     """Return the references of who is here."""
     user = request.headers.get("X-User")
-    return {"user_ref": user, "account_ref": "account_1"} if user else {}
+    return CustomerReferences(user, "account_1") if user else CustomerReferences()
 
 
-def known_of_customer() -> Context:
+def retrieve_context() -> Context:
     """Return what is known, and ask for what is not."""
-    known = context.context(purpose=PURPOSE, interaction_id=context.interaction(request.environ), **customer())
-    if known.value("shopping.priority") is None:
+    customer_context = context.context(
+        purpose=PURPOSE, interaction_id=context.interaction(request.environ), customer=customer()
+    )
+    if customer_context.value("shopping.priority") is None:
         context.ask(
             request.environ,
             purpose=PURPOSE,
             remember="X-User" in request.headers,
             field_keys=["shopping.priority"],
-            **customer(),
+            customer=customer(),
         )
-    return known
+    return customer_context
 
 
-def ranked(known: Context) -> list[str]:
+def rank(customer_context: Context) -> list[str]:
     """Return the names of the products, the best first."""
-    rank = RANKS.get(known.value("shopping.priority") or "")
-    return [str(product["name"]) for product in (sorted(PRODUCTS, key=rank) if rank else PRODUCTS)]
+    sort_key = RANKS.get(customer_context.value("shopping.priority") or "")
+    return [str(product["name"]) for product in (sorted(PRODUCTS, key=sort_key) if sort_key else PRODUCTS)]
 
 
 @app.get("/products")
 def products() -> Any:
     """List the products."""
-    known = known_of_customer()
+    customer_context = retrieve_context()
     decision = context.record_decision(
         external_decision_id=str(uuid.uuid4()),
-        context_retrieval_id=known.retrieval_id,
-        signal_ids=known.signal_ids,
-        variant=f"by_{known.value('shopping.priority')}",
+        context_retrieval_id=customer_context.retrieval_id,
+        signal_ids=customer_context.signal_ids,
+        variant=f"by_{customer_context.value('shopping.priority')}",
     )
-    return jsonify(products=ranked(known), decision=decision and decision["id"])
+    return jsonify(products=rank(customer_context), decision=decision and decision["id"])
 
 
 @app.get("/page")
 def page() -> str:
     """Show the products to a browser."""
-    return render_template_string(PAGE, names=", ".join(ranked(known_of_customer())))
+    return render_template_string(PAGE, names=", ".join(rank(retrieve_context())))
 
 
 @app.get("/sizes")
 def sizes() -> Any:
     """Ask one of the shop's own questions."""
-    known = context.context(purpose=PURPOSE, interaction_id=context.interaction(request.environ))
-    if not known:
+    customer_context = context.context(purpose=PURPOSE, interaction_id=context.interaction(request.environ))
+    if not customer_context:
         context.ask(request.environ, purpose=PURPOSE, operation="/sizes")
-    return jsonify(size=known.value("shop.size"), categories=[item.type for item in known.items])
+    return jsonify(size=customer_context.value("shop.size"), categories=[item.type for item in customer_context.items])
 
 
 @app.post("/orders/<decision>")

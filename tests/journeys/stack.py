@@ -26,7 +26,7 @@ from app.cli.dev.valkey import EmbeddedValkey
 from app.core.database import transaction
 from config.settings import Settings
 from tests.conftest import ROOT, Servers, environment
-from tests.factories import Company, found_company
+from tests.factories import Company, create_company
 
 BIN = Path(sys.executable).parent
 
@@ -69,7 +69,7 @@ class Stack:
 
     def flask(self, *arguments: str) -> Any:
         """Run a command of the service and return what it printed as JSON."""
-        done = subprocess.run(
+        process = subprocess.run(
             [BIN / "flask", *arguments, "--json"],
             env=self.environ,
             cwd=ROOT,
@@ -78,10 +78,10 @@ class Stack:
             timeout=60,
             check=True,
         )
-        return json.loads(done.stdout)
+        return json.loads(process.stdout)
 
     @contextmanager
-    def without(self, name: str) -> Iterator[None]:
+    def stop_process(self, name: str) -> Iterator[None]:
         """Kill a process with SIGKILL, and start it again after the block."""
         self.supervisor.stop(name)
         try:
@@ -99,12 +99,12 @@ class Stack:
 
 def wait_until(is_true: Callable[[], object], timeout_s: float) -> float:
     """Wait until something holds, and return how long it took in seconds."""
-    began = time.monotonic()
+    started_at = time.monotonic()
     while not is_true():
-        if time.monotonic() - began > timeout_s:
+        if time.monotonic() - started_at > timeout_s:
             raise AssertionError(f"not so within {timeout_s} seconds")
         time.sleep(0.05)
-    return time.monotonic() - began
+    return time.monotonic() - started_at
 
 
 def free_port() -> int:
@@ -181,7 +181,7 @@ def _environ(servers: Servers, database_url: str, folder: Path) -> dict[str, str
 def _company(environ: dict[str, str]) -> Company:
     app = create_app(Settings.from_env(environ))
     with app.app_context(), transaction():
-        company = found_company()
+        company = create_company()
     app.extensions["database"].dispose()
     return company
 

@@ -17,7 +17,7 @@ KILLS = int(os.environ.get("AGENT_FEEDBACK_BROKER_KILLS", "10"))
 
 VISIBLE_WITHIN_S = 120.0
 
-CONFIRMED = "SELECT 1 FROM interactions WHERE id = %s AND classification = 'confirmed'"
+FIND_CONFIRMED = "SELECT 1 FROM interactions WHERE id = %s AND classification = 'confirmed'"
 
 
 @pytest.fixture
@@ -38,9 +38,9 @@ def kill_broker_once_visible(stack: Stack, sender: Sender, pause_s: float) -> fl
     """Send work, kill the broker the moment the work is visible, start it anew; returns the seconds until visible."""
     assert sender.send_batch() == 202
     assert sender.send_review(sender.accepted_events[-1]) == 200
-    began = time.monotonic()
+    started_at = time.monotonic()
     wait_for_confirmation(stack, sender.accepted_events[-1])
-    took_s = time.monotonic() - began
+    took_s = time.monotonic() - started_at
     stack.valkey.stop(signal.SIGKILL)
     time.sleep(pause_s)
     stack.valkey.start()
@@ -53,7 +53,7 @@ def wait_for_confirmation(stack: Stack, interaction_id: str) -> None:
     with closing(psycopg2.connect(stack.environ["DATABASE_URL"])) as connection, connection.cursor() as cursor:
         connection.autocommit = True
         while True:
-            cursor.execute(CONFIRMED, (interaction_id,))
+            cursor.execute(FIND_CONFIRMED, (interaction_id,))
             if cursor.fetchone():
                 return
             assert time.monotonic() < deadline, f"not visible within {VISIBLE_WITHIN_S} seconds"

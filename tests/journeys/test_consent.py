@@ -26,40 +26,40 @@ class Shop:
     def use(self, customer: str | None = None) -> Received:
         headers = {"X-Customer": customer} if customer else {}
         response = requests.get(f"{self.url}/get", headers=headers, timeout=10)
-        found = from_response(response, allowed_origins=[self.stack.url])
-        assert found is not None
-        return found
+        actions = from_response(response, allowed_origins=[self.stack.url])
+        assert actions is not None
+        return actions
 
     def count(self, table: str) -> int:
-        counted: int = self.stack.value(
+        number: int = self.stack.value(
             f"SELECT count(*) FROM {table} WHERE environment_id = %s", str(self.company.environment_id)
         )
-        return counted
+        return number
 
 
 @pytest.fixture(params=["ask_once", "ask_always"])
 def shop(stack: Stack, request: pytest.FixtureRequest) -> Iterator[Shop]:
     mode = request.param
     product = str(stack.company.product_id)
-    made = stack.flask("environment", "create", "--product", product, "--name", mode, "--mode", mode)
-    key = stack.flask("key", "create", "--environment", made["environmentId"], "--kind", "product")["key"]
-    company = replace(stack.company, environment_id=made["environmentId"], product_key=key)
-    opened = Shop(stack, company, mode)
-    with running_product(stack.url, key, mode) as opened.url:
-        yield opened
+    environment = stack.flask("environment", "create", "--product", product, "--name", mode, "--mode", mode)
+    key = stack.flask("key", "create", "--environment", environment["environmentId"], "--kind", "product")["key"]
+    company = replace(stack.company, environment_id=environment["environmentId"], product_key=key)
+    product_shop = Shop(stack, company, mode)
+    with running_product(stack.url, key, mode) as product_shop.url:
+        yield product_shop
 
 
 def test_an_approval_opens_the_way_for_review_and_report(shop: Shop) -> None:
     envelope = shop.use("account_1")
     assert (envelope.state, envelope.introspect()["state"]) == ("consent_required", "consent_required")
     assert envelope.question == envelope.introspect()["canonicalQuestion"]
-    decided = envelope.decide("approved")
-    assert (decided["state"], envelope.state) == ("feedback_ready", "feedback_ready")
+    result = envelope.decide("approved")
+    assert (result["state"], envelope.state) == ("feedback_ready", "feedback_ready")
     assert envelope.submit_outcome("success", NOTE)["accepted"]
     finding = {"kind": "strength", "topic": "speed", "detail": "It answered at once."}
     assert envelope.submit_report("The answer had everything.", findings=[finding], impact="helped")["accepted"]
-    confirmed = "SELECT count(*) FROM interactions WHERE environment_id = %s AND classification = 'confirmed'"
-    wait_until(lambda: shop.stack.value(confirmed, str(shop.company.environment_id)) == 1, 10)
+    query = "SELECT count(*) FROM interactions WHERE environment_id = %s AND classification = 'confirmed'"
+    wait_until(lambda: shop.stack.value(query, str(shop.company.environment_id)) == 1, 10)
 
 
 def test_without_a_customer_the_approval_of_this_use_is_enough(shop: Shop) -> None:
@@ -78,22 +78,22 @@ def test_a_refusal_is_honoured(shop: Shop) -> None:
         envelope.submit_outcome("success", NOTE)
     _submit_anyway(shop, envelope)
     if shop.mode == "ask_once":
-        later = _until_disabled(shop, "account_2")
-        assert later.question is None
-        assert later.introspect()["state"] == "declined"
+        later_envelope = _until_disabled(shop, "account_2")
+        assert later_envelope.question is None
+        assert later_envelope.introspect()["state"] == "declined"
     assert (shop.count("reviews"), shop.count("reports")) == (0, 0)
 
 
 def _until_disabled(shop: Shop, customer: str) -> Received:
     """Use the product until the process that answers has heard of the refusal; there are two of them."""
-    seen: list[Received] = []
+    envelopes: list[Received] = []
 
     def use_again() -> bool:
-        seen.append(shop.use(customer))
-        return seen[-1].state == "feedback_disabled"
+        envelopes.append(shop.use(customer))
+        return envelopes[-1].state == "feedback_disabled"
 
     wait_until(use_again, 15)
-    return seen[-1]
+    return envelopes[-1]
 
 
 def _submit_anyway(shop: Shop, envelope: Received) -> None:
@@ -123,13 +123,13 @@ def test_a_cold_process_must_not_ask_again(shop: Shop) -> None:
         cold.url = second_url
         envelope = cold.use("account_4")
         assert envelope.state == "consent_required"
-        told: dict[str, Any] = envelope.introspect()
+        introspection: dict[str, Any] = envelope.introspect()
     if shop.mode == "ask_once":
         # The envelope could not know; introspection does, and brings the way to go on.
-        assert (told["state"], told["canonicalQuestion"]) == ("feedback_ready", None)
-        assert told["submit"]["url"] == f"{shop.stack.url}/api/v2/reports"
+        assert (introspection["state"], introspection["canonicalQuestion"]) == ("feedback_ready", None)
+        assert introspection["submit"]["url"] == f"{shop.stack.url}/api/v2/reports"
     else:
-        assert told["state"] == "consent_required"
+        assert introspection["state"] == "consent_required"
 
 
 def test_an_agent_that_decides_for_nobody_is_refused(shop: Shop) -> None:
@@ -148,8 +148,8 @@ def _action(envelope: Received, shop: Shop) -> dict[str, Any]:
 
 
 def test_a_product_in_the_mode_off_is_left_alone(stack: Stack) -> None:
-    before = stack.value("SELECT count(*) FROM interactions")
+    count_before = stack.value("SELECT count(*) FROM interactions")
     with running_product(stack.url, stack.company.product_key, "off") as url:
         response = requests.get(f"{url}/get", timeout=10)
         assert "_agentFeedback" not in response.json()
-    assert stack.value("SELECT count(*) FROM interactions") == before
+    assert stack.value("SELECT count(*) FROM interactions") == count_before

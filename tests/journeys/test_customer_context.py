@@ -15,7 +15,7 @@ from tests.journeys.stack import Stack, wait_until
 USER = "journey-user-8843"
 
 
-class Talker:
+class HttpContextApi:
     """A company and its customer's agent, over real HTTP."""
 
     def __init__(self, stack: Stack) -> None:
@@ -35,81 +35,81 @@ class Talker:
         body = {"interactionId": str(uuid.uuid4()), "operation": "/hotels", "surface": "http_json", "remember": True}
         return self.post("/enrichment/requests", {**body, "purpose": PERSONALIZATION, **details})
 
-    def answer(self, asked: Any, *items: Any) -> Any:
-        return self.post("/enrichment/answers", {"status": "answered", "items": list(items)}, handle(asked))
+    def answer(self, request: Any, *items: Any) -> Any:
+        return self.post("/enrichment/answers", {"status": "answered", "items": list(items)}, handle(request))
 
-    def known(self, **references: str) -> dict[str, str]:
-        found = self.post("/customer-context", {"purpose": PERSONALIZATION, **references})
-        return {entry["key"]: entry["value"] for entry in found["items"]}
+    def context_values(self, **references: str) -> dict[str, str]:
+        retrieval = self.post("/customer-context", {"purpose": PERSONALIZATION, **references})
+        return {entry["key"]: entry["value"] for entry in retrieval["items"]}
 
 
 @pytest.fixture
-def talker(stack: Stack) -> Talker:
+def context_api(stack: Stack) -> HttpContextApi:
     stack.wait_until_web_answers()
-    return Talker(stack)
+    return HttpContextApi(stack)
 
 
-def test_the_whole_life_of_a_context(talker: Talker) -> None:
-    stack = talker.stack
-    asked = talker.ask(userRef=USER, statusCode=200, durationMs=8)
-    signals = talker.answer(asked, item(remember=True))["signals"]
-    confirmed = "SELECT confirmed_by FROM interactions WHERE id = %s AND classification = 'confirmed'"
-    wait_until(lambda: stack.query(confirmed, asked["interactionId"]) == [("answer",)], 30)
+def test_the_whole_life_of_a_context(context_api: HttpContextApi) -> None:
+    stack = context_api.stack
+    request = context_api.ask(userRef=USER, statusCode=200, durationMs=8)
+    signals = context_api.answer(request, item(remember=True))["signals"]
+    query = "SELECT confirmed_by FROM interactions WHERE id = %s AND classification = 'confirmed'"
+    wait_until(lambda: stack.query(query, request["interactionId"]) == [("answer",)], 30)
 
-    found = talker.post("/customer-context", {"purpose": PERSONALIZATION, "userRef": USER})
-    assert found["items"] == signals
-    made = {
+    retrieval = context_api.post("/customer-context", {"purpose": PERSONALIZATION, "userRef": USER})
+    assert retrieval["items"] == signals
+    new_decision = {
         "externalDecisionId": f"d-{USER}",
-        "contextRetrievalId": found["retrievalId"],
+        "contextRetrievalId": retrieval["retrievalId"],
         "signalIds": [signals[0]["signalId"]],
         "variant": "quiet-first",
     }
-    decision = talker.post("/personalization/decisions", made)
-    told = {"externalOutcomeId": f"o-{USER}", "decisionId": decision["decision"]["id"], "outcome": "conversion"}
-    outcome = talker.post("/personalization/outcomes", told)
+    decision = context_api.post("/personalization/decisions", new_decision)
+    new_outcome = {"externalOutcomeId": f"o-{USER}", "decisionId": decision["decision"]["id"], "outcome": "conversion"}
+    outcome = context_api.post("/personalization/outcomes", new_outcome)
 
     choice = {"decision": "declined"}
-    assert talker.post("/enrichment/consent/decisions", choice, handle(asked))["state"] == "declined"
-    assert talker.known(userRef=USER) == {}
-    again = talker.ask(userRef=USER)
-    assert (again["state"], again["submit"]) == ("declined", None)
-    talker.post("/enrichment/consent/decisions", {"decision": "approved"}, handle(again))
-    assert talker.known(userRef=USER) == {}
+    assert context_api.post("/enrichment/consent/decisions", choice, handle(request))["state"] == "declined"
+    assert context_api.context_values(userRef=USER) == {}
+    second_request = context_api.ask(userRef=USER)
+    assert (second_request["state"], second_request["submit"]) == ("declined", None)
+    context_api.post("/enrichment/consent/decisions", {"decision": "approved"}, handle(second_request))
+    assert context_api.context_values(userRef=USER) == {}
 
     ends_at = datetime.now(UTC) + timedelta(seconds=3)
-    talker.answer(again, item(value="social", remember=True, expiresAt=ends_at.isoformat()))
-    assert talker.known(userRef=USER) == {"travel.stay_style": "social"}
-    wait_until(lambda: talker.known(userRef=USER) == {}, 30)
+    context_api.answer(second_request, item(value="social", remember=True, expiresAt=ends_at.isoformat()))
+    assert context_api.context_values(userRef=USER) == {"travel.stay_style": "social"}
+    wait_until(lambda: context_api.context_values(userRef=USER) == {}, 30)
     assert datetime.now(UTC) >= ends_at
-    assert talker.post("/personalization/decisions", made) == decision
-    assert talker.post("/personalization/outcomes", told) == outcome
+    assert context_api.post("/personalization/decisions", new_decision) == decision
+    assert context_api.post("/personalization/outcomes", new_outcome) == outcome
 
 
-def test_what_was_answered_with_200_survives_the_death_of_every_process(talker: Talker) -> None:
-    stack = talker.stack
-    asked = talker.ask(userRef="journey-user-9001")
-    talker.answer(asked, item(remember=True))
+def test_what_was_answered_with_200_survives_the_death_of_every_process(context_api: HttpContextApi) -> None:
+    stack = context_api.stack
+    request = context_api.ask(userRef="journey-user-9001")
+    context_api.answer(request, item(remember=True))
     stack.supervisor.kill("web")
     stack.supervisor.restart_dead()
     stack.wait_until_web_answers()
-    assert talker.known(userRef="journey-user-9001") == {"travel.stay_style": "quiet_boutique"}
-    assert talker.answer(asked, item(remember=True))["state"] == "answered"
+    assert context_api.context_values(userRef="journey-user-9001") == {"travel.stay_style": "quiet_boutique"}
+    assert context_api.answer(request, item(remember=True))["state"] == "answered"
 
 
-def test_a_revoked_company_key_is_refused_everywhere_within_a_second(talker: Talker) -> None:
-    stack = talker.stack
+def test_a_revoked_company_key_is_refused_everywhere_within_a_second(context_api: HttpContextApi) -> None:
+    stack = context_api.stack
     environment = str(stack.company.environment_id)
     key = stack.flask("key", "create", "--environment", environment, "--kind", "company")["key"]
     query = {"purpose": PERSONALIZATION, "userRef": "journey-user-9002"}
-    talker.post("/customer-context", query, key)
+    context_api.post("/customer-context", query, key)
     stack.flask("key", "revoke", key.split("_")[2])
     time.sleep(1)
     for _ in range(12):
-        refused = requests.post(f"{stack.url}/api/v2/customer-context", json=query, headers=bearer(key), timeout=10)
-        assert refused.status_code == 401
+        response = requests.post(f"{stack.url}/api/v2/customer-context", json=query, headers=bearer(key), timeout=10)
+        assert response.status_code == 401
 
 
-def test_no_reference_is_logged(talker: Talker) -> None:
-    talker.ask(userRef="journey-user-9003", anonymousRef="journey-visitor-9004")
-    wait_until(lambda: "/api/v2/enrichment/requests" in talker.stack.log.read_text(), 10)
-    assert "journey-" not in talker.stack.log.read_text()
+def test_no_reference_is_logged(context_api: HttpContextApi) -> None:
+    context_api.ask(userRef="journey-user-9003", anonymousRef="journey-visitor-9004")
+    wait_until(lambda: "/api/v2/enrichment/requests" in context_api.stack.log.read_text(), 10)
+    assert "journey-" not in context_api.stack.log.read_text()

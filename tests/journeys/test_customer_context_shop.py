@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 import requests
-from agent_feedback import CustomerContext
+from agent_feedback import CustomerContext, FieldDefinition
 from agent_feedback.agent import Received, from_response
 
 from tests.journeys.running import running_product
@@ -29,9 +29,9 @@ class Agent:
     def get(self, path: str = "/products", **headers: str) -> Received:
         self.response = requests.get(self._url + path, headers={**self._headers, **headers}, timeout=30)
         assert self.response.status_code == 200
-        found = from_response(self.response, allowed_origins=[])
-        assert found
-        return found
+        actions = from_response(self.response, allowed_origins=[])
+        assert actions
+        return actions
 
     @property
     def products(self) -> list[str]:
@@ -52,29 +52,29 @@ def user() -> str:
 
 def test_an_answer_ranks_the_immediate_repetition_and_no_other_visit(stack: Stack, shop_url: str) -> None:
     agent = Agent(shop_url)
-    found = agent.get()
+    actions = agent.get()
     assert agent.products == AS_LISTED
-    assert found.context
-    assert [entry["key"] for entry in found.context.catalog] == ["shopping.priority"]
+    assert actions.context
+    assert [entry["key"] for entry in actions.context.catalog] == ["shopping.priority"]
     # The shop alone is named: an agent is never sent to the service with it.
-    assert stack.url not in json.dumps(found.context.content)
-    answered = found.answer([PRICE])
-    assert (answered["state"], answered["interactionId"]) == ("answered", next(iter(found.retry_headers.values())))
-    again = agent.get(**found.retry_headers)
+    assert stack.url not in json.dumps(actions.context.content)
+    result = actions.answer([PRICE])
+    assert (result["state"], result["interactionId"]) == ("answered", next(iter(actions.retry_headers.values())))
+    second_actions = agent.get(**actions.retry_headers)
     assert agent.products == BY_PRICE
-    assert again.context is None
+    assert second_actions.context is None
     # The same words at another operation, and another visit, know nothing of it.
-    other = agent.get("/page", **found.retry_headers)
-    assert other.context
+    page_actions = agent.get("/page", **actions.retry_headers)
+    assert page_actions.context
     assert ", ".join(AS_LISTED) in agent.response.text
     agent.get()
     assert agent.products == AS_LISTED
 
 
 def test_an_answer_confirms_the_interaction_that_the_envelope_names(stack: Stack, shop_url: str) -> None:
-    found = Agent(shop_url).get()
-    interaction = found.retry_headers["Service-Context-Interaction"]
-    found.answer([PRICE])
+    actions = Agent(shop_url).get()
+    interaction = actions.retry_headers["Service-Context-Interaction"]
+    actions.answer([PRICE])
     row = "SELECT classification, surface, operation, status_code FROM interactions WHERE id = %s"
     wait_until(lambda: stack.query(row, interaction) == [("confirmed", "http_json", "/products", 200)], 20)
 
@@ -82,19 +82,19 @@ def test_an_answer_confirms_the_interaction_that_the_envelope_names(stack: Stack
 def test_a_known_user_is_asked_once_and_remembered(stack: Stack, shop_url: str) -> None:
     name = user()
     agent = Agent(shop_url, name)
-    found = agent.get()
-    assert found.retry_headers == {}
-    found.answer([{**PRICE, "remember": True}])
+    actions = agent.get()
+    assert actions.retry_headers == {}
+    actions.answer([{**PRICE, "remember": True}])
     for _ in range(6):
         # Whichever of the shop's processes answers.
-        again = agent.get()
-        assert (agent.products, again.context) == (BY_PRICE, None)
-    other = Agent(shop_url, user())
-    other.get()
-    assert other.products == AS_LISTED
-    stored = "SELECT count(*) FROM {} t WHERE t::text LIKE %s"
+        second_actions = agent.get()
+        assert (agent.products, second_actions.context) == (BY_PRICE, None)
+    other_agent = Agent(shop_url, user())
+    other_agent.get()
+    assert other_agent.products == AS_LISTED
+    query = "SELECT count(*) FROM {} t WHERE t::text LIKE %s"
     for table in ("customers", "customer_references", "signals", "enrichment_requests"):
-        assert stack.value(stored.format(table), f"%{name}%") == 0
+        assert stack.value(query.format(table), f"%{name}%") == 0
 
 
 def test_a_ranking_and_what_came_of_it_are_recorded(stack: Stack, shop_url: str) -> None:
@@ -109,39 +109,39 @@ def test_a_ranking_and_what_came_of_it_are_recorded(stack: Stack, shop_url: str)
 
 
 def test_a_refusal_is_honoured_and_an_explicit_approval_starts_anew(shop_url: str) -> None:
-    refusing = Agent(shop_url, user())
-    assert refusing.get().decline_context()["state"] == "declined"
-    later = refusing.get()
-    assert later.context
-    assert (refusing.products, later.context.state, later.context.catalog) == (AS_LISTED, "declined", [])
+    agent = Agent(shop_url, user())
+    assert agent.get().decline_context()["state"] == "declined"
+    later_actions = agent.get()
+    assert later_actions.context
+    assert (agent.products, later_actions.context.state, later_actions.context.catalog) == (AS_LISTED, "declined", [])
     with pytest.raises(ValueError, match="in the state declined"):
-        later.answer([PRICE])
-    assert later.context.decide("approved")["state"] == "answer_ready"
-    later.answer([{**PRICE, "remember": True}])
-    refusing.get()
-    assert refusing.products == BY_PRICE
+        later_actions.answer([PRICE])
+    assert later_actions.context.decide("approved")["state"] == "answer_ready"
+    later_actions.answer([{**PRICE, "remember": True}])
+    agent.get()
+    assert agent.products == BY_PRICE
 
 
 def test_what_is_not_known_leaves_the_ranking_as_it_is(shop_url: str) -> None:
     agent = Agent(shop_url)
-    found = agent.get()
-    assert found.answer([], status="no_relevant_context")["state"] == "no_relevant_context"
-    agent.get(**found.retry_headers)
+    actions = agent.get()
+    assert actions.answer([], status="no_relevant_context")["state"] == "no_relevant_context"
+    agent.get(**actions.retry_headers)
     assert agent.products == AS_LISTED
 
 
 def test_a_page_asks_and_is_ranked_like_the_list(shop_url: str) -> None:
     agent = Agent(shop_url, user())
     agent.get("/page").answer([{**PRICE, "remember": True}])
-    shown = requests.get(f"{shop_url}/page", headers=agent._headers, timeout=30)
-    assert ", ".join(BY_PRICE) in shown.text
-    assert "agent-service-context" not in shown.text
+    response = requests.get(f"{shop_url}/page", headers=agent._headers, timeout=30)
+    assert ", ".join(BY_PRICE) in response.text
+    assert "agent-service-context" not in response.text
 
 
 def test_the_relay_takes_no_other_words_than_the_catalogs(shop_url: str) -> None:
-    found = Agent(shop_url).get()
-    assert found.context
-    action = found.context.content["submit"]
+    actions = Agent(shop_url).get()
+    assert actions.context
+    action = actions.context.content["submit"]
 
     def post(body: Any, authorization: str = action["authorization"]) -> tuple[int, str]:
         answer = requests.post(
@@ -161,24 +161,27 @@ def test_the_relay_takes_no_other_words_than_the_catalogs(shop_url: str) -> None
 
 def test_a_product_asks_questions_of_its_own(stack: Stack) -> None:
     product = stack.flask("product", "create", "--workspace", str(stack.company.workspace_id), "--name", "Shoes")
-    made = stack.flask("environment", "create", "--product", product["productId"], "--name", "production")
+    environment = stack.flask("environment", "create", "--product", product["productId"], "--name", "production")
     keys = {
-        name: stack.flask("key", "create", "--environment", made["environmentId"], "--kind", kind)["key"]
+        name: stack.flask("key", "create", "--environment", environment["environmentId"], "--kind", kind)["key"]
         for name, kind in (("key", "product"), ("company_key", "company"))
     }
     fields = CustomerContext(keys["company_key"], endpoint=stack.url, timeout=30).fields
-    size = {"label": "The size that fits", "type": "customer_size", "allowed_values": ["small", "large"]}
-    fields.put("shop.size", **size, operations=["/sizes"], raise_errors=True)
-    listed = fields.list(raise_errors=True)
-    assert listed
-    assert (listed["legacyCatalogActive"], [field["key"] for field in listed["fields"]]) == (False, ["shop.size"])
+    definition = FieldDefinition("The size that fits", "customer_size", ["small", "large"], operations=["/sizes"])
+    fields.put("shop.size", definition, raise_errors=True)
+    field_list = fields.list(raise_errors=True)
+    assert field_list
+    assert (field_list["legacyCatalogActive"], [field["key"] for field in field_list["fields"]]) == (
+        False,
+        ["shop.size"],
+    )
     with running_product(stack.url, app="tests.journeys.shop:app", mode="off", **keys) as url:
         agent = Agent(url)
-        found = agent.get("/sizes")
-        assert found.state == "not_requested"
-        found.answer([{"key": "shop.size", "value": "large", "provenance": "agent_reports_current_task"}])
-        shown = requests.get(f"{url}/sizes", headers={**LOGIN, **found.retry_headers}, timeout=30).json()
-        assert shown == {"size": "large", "categories": ["customer_size"]}
+        actions = agent.get("/sizes")
+        assert actions.state == "not_requested"
+        actions.answer([{"key": "shop.size", "value": "large", "provenance": "agent_reports_current_task"}])
+        response = requests.get(f"{url}/sizes", headers={**LOGIN, **actions.retry_headers}, timeout=30).json()
+        assert response == {"size": "large", "categories": ["customer_size"]}
         # Here the shop's own question replaces the one that it names, so that nothing is asked.
         plain = requests.get(f"{url}/products", headers=LOGIN, timeout=30)
         assert "_service" not in plain.json()
@@ -186,14 +189,14 @@ def test_a_product_asks_questions_of_its_own(stack: Stack) -> None:
 
 
 def test_a_service_that_is_away_leaves_the_shop_as_it_is(stack: Stack, shop_url: str) -> None:
-    found = Agent(shop_url).get()
-    with stack.without("web"):
+    actions = Agent(shop_url).get()
+    with stack.stop_process("web"):
         for _ in range(20):
-            shown = requests.get(f"{shop_url}/products", headers=LOGIN, timeout=30)
-            assert (shown.status_code, shown.json()["products"]) == (200, AS_LISTED)
-            assert "_service" not in shown.json()
-        assert found.context
-        action = found.context.content["submit"]
+            response = requests.get(f"{shop_url}/products", headers=LOGIN, timeout=30)
+            assert (response.status_code, response.json()["products"]) == (200, AS_LISTED)
+            assert "_service" not in response.json()
+        assert actions.context
+        action = actions.context.content["submit"]
         answer = requests.post(
             shop_url + action["url"],
             json={"status": "no_relevant_context", "items": []},
@@ -205,4 +208,4 @@ def test_a_service_that_is_away_leaves_the_shop_as_it_is(stack: Stack, shop_url:
     stack.wait_until_web_answers()
     # It is asked again after its pause, and what the agent could not send arrives now.
     wait_until(lambda: "_service" in requests.get(f"{shop_url}/products", headers=LOGIN, timeout=30).json(), 30)
-    assert found.answer([], status="no_relevant_context")["accepted"]
+    assert actions.answer([], status="no_relevant_context")["accepted"]

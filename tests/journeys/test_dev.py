@@ -31,11 +31,11 @@ LAST_LINE = "Each review that arrives"
 
 @contextmanager
 def bin_dev(*arguments: str, folder: Path, environ: dict[str, str] | None = None) -> Iterator["subprocess.Popen[str]"]:
-    clean = {name: value for name, value in os.environ.items() if name not in ("DATABASE_URL", "REDIS_URL")}
+    environment = {name: value for name, value in os.environ.items() if name not in ("DATABASE_URL", "REDIS_URL")}
     with subprocess.Popen(
         [ROOT / "bin/dev", *arguments],
         cwd=folder,
-        env={**clean, **(environ or {})},
+        env={**environment, **(environ or {})},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
@@ -93,14 +93,14 @@ def test_it_starts_says_what_a_newcomer_needs_and_ends_everything(tmp_path: Path
         _sign_in(demo)
         _follow_the_advice(output, data_dir)
         _shows_a_review(process, demo)
-        started = psutil.Process(process.pid).children(recursive=True)
-        assert {"postgres", "valkey-server"} <= {child.name() for child in started}
-        began = time.monotonic()
+        children = psutil.Process(process.pid).children(recursive=True)
+        assert {"postgres", "valkey-server"} <= {child.name() for child in children}
+        started_at = time.monotonic()
         process.send_signal(signal.SIGINT)
         process.communicate(timeout=30)
-        assert time.monotonic() - began < ENDS_WITHIN_S
+        assert time.monotonic() - started_at < ENDS_WITHIN_S
         assert process.returncode == 0
-        assert [child for child in started if child.is_running() and child.status() != psutil.STATUS_ZOMBIE] == []
+        assert [child for child in children if child.is_running() and child.status() != psutil.STATUS_ZOMBIE] == []
     assert not (data_dir / "running.json").exists()
     _start_again(data_dir, demo)
 
@@ -130,13 +130,13 @@ def _follow_the_advice(output: str, data_dir: Path) -> None:
     assert json.loads(answer.stdout) == {"accepted": 1, "dropped": 0}
     look_up = output[output.index("  export AGENT") : output.index("  .venv/bin/flask review list")]
 
-    def shown() -> str:
+    def show_interaction() -> str:
         result = subprocess.run(
             ["bash", "-c", look_up], cwd=ROOT, capture_output=True, text=True, check=False, timeout=30
         )
         return result.stdout
 
-    wait_until(lambda: "/orders/:id" in shown(), 10)
+    wait_until(lambda: "/orders/:id" in show_interaction(), 10)
 
 
 def _shows_a_review(process: "subprocess.Popen[str]", demo: dict[str, Any]) -> None:
@@ -154,9 +154,9 @@ def _start_again(data_dir: Path, demo: dict[str, Any]) -> None:
     """Start on the same data directory: the same keys work, and a second copy there is told so."""
     with bin_dev("--port", str(free_port()), "--data-dir", str(data_dir), folder=data_dir.parent) as process:
         read_until_ready(process)
-        again = credentials(data_dir)
-        assert again["productKey"] == demo["productKey"]
-        assert send(again) == 202
+        second_credentials = credentials(data_dir)
+        assert second_credentials["productKey"] == demo["productKey"]
+        assert send(second_credentials) == 202
         second = subprocess.run(
             [ROOT / "bin/dev", "--data-dir", data_dir], capture_output=True, text=True, timeout=60, check=False
         )
@@ -167,10 +167,10 @@ def _start_again(data_dir: Path, demo: dict[str, Any]) -> None:
 def test_killing_the_supervisor_leaves_nothing_that_hinders_the_next_start(tmp_path: Path) -> None:
     with bin_dev("--port", str(free_port()), "--data-dir", ".", folder=tmp_path) as process:
         read_until_ready(process)
-        started = psutil.Process(process.pid).children(recursive=True)
+        children = psutil.Process(process.pid).children(recursive=True)
         process.kill()
-        psutil.wait_procs(started, timeout=10)
-        assert [child.name() for child in started if child.is_running()] == []
+        psutil.wait_procs(children, timeout=10)
+        assert [child.name() for child in children if child.is_running()] == []
     with bin_dev("--port", str(free_port()), "--data-dir", ".", folder=tmp_path) as process:
         read_until_ready(process)
         assert send(credentials(tmp_path)) == 202
@@ -236,9 +236,9 @@ def test_servers_that_die_are_started_again_and_a_revoked_demo_key_is_replaced(t
         subprocess.run(revoke, cwd=ROOT, env=environ, check=True, capture_output=True, timeout=30)
     with bin_dev("--port", str(free_port()), "--data-dir", ".", folder=tmp_path) as process:
         read_until_ready(process)
-        again = credentials(tmp_path)
-        assert again["productKey"] != demo["productKey"]
-        assert send(again) == 202
+        second_credentials = credentials(tmp_path)
+        assert second_credentials["productKey"] != demo["productKey"]
+        assert send(second_credentials) == 202
 
 
 def test_servers_that_cannot_be_reached_are_a_sentence_each(tmp_path: Path) -> None:
@@ -252,8 +252,8 @@ def test_servers_that_cannot_be_reached_are_a_sentence_each(tmp_path: Path) -> N
 
 
 def test_a_taken_port_is_a_sentence(tmp_path: Path) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as other:
-        port = other.getsockname()[1]
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
         failed = run_dev("--data-dir", str(tmp_path), "--port", str(port))
     assert (failed.returncode, failed.stdout) == (1, "")
     assert failed.stderr == f"Error: port {port} is taken; choose another with --port\n"
@@ -273,6 +273,8 @@ def test_it_calls_itself_by_its_own_name() -> None:
 
 def run_dev(*arguments: str, **environ: str) -> "subprocess.CompletedProcess[str]":
     """Run it to its end; the URLs of servers are only what the test names."""
-    clean = {name: value for name, value in os.environ.items() if name not in ("DATABASE_URL", "REDIS_URL")}
+    environment = {name: value for name, value in os.environ.items() if name not in ("DATABASE_URL", "REDIS_URL")}
     command = [ROOT / "bin/dev", *arguments]
-    return subprocess.run(command, env={**clean, **environ}, capture_output=True, text=True, timeout=60, check=False)
+    return subprocess.run(
+        command, env={**environment, **environ}, capture_output=True, text=True, timeout=60, check=False
+    )

@@ -30,8 +30,8 @@ def assert_everything_arrives(stack: Stack, sender: Sender) -> None:
         ),
         VISIBLE_WITHIN_S,
     )
-    stored = stack.value("SELECT count(*) FROM interactions WHERE id = ANY(%s::uuid[])", sender.accepted_events)
-    assert stored == len(set(sender.accepted_events)) == len(sender.accepted_events)
+    row_count = stack.value("SELECT count(*) FROM interactions WHERE id = ANY(%s::uuid[])", sender.accepted_events)
+    assert row_count == len(set(sender.accepted_events)) == len(sender.accepted_events)
     reviews = stack.query(
         "SELECT r.interaction_id, r.id, i.classification FROM reviews r JOIN interactions i "
         "ON i.environment_id = r.environment_id AND i.id = r.interaction_id WHERE r.interaction_id = ANY(%s::uuid[])",
@@ -46,9 +46,9 @@ def test_visible_within_two_seconds(stack: Stack, sender: Sender) -> None:
         assert sender.send_batch() == 202
         assert sender.send_review(sender.accepted_events[-1]) == 200
         last = sender.accepted_events[-1]
-        confirmed = "SELECT 1 FROM interactions WHERE id = %s AND classification = 'confirmed'"
-        took = wait_until(lambda last=last, confirmed=confirmed: stack.query(confirmed, last), 10)
-        assert took < 2
+        query = "SELECT 1 FROM interactions WHERE id = %s AND classification = 'confirmed'"
+        duration_s = wait_until(lambda last=last, query=query: stack.query(query, last), 10)
+        assert duration_s < 2
 
 
 def test_without_a_broker_everything_is_accepted_quickly_and_visible_when_it_is_back(
@@ -130,20 +130,20 @@ def test_a_frozen_database_is_503_within_two_seconds(stack: Stack, sender: Sende
     assert_everything_arrives(stack, sender)
 
 
-def _signal_all(processes: list[int], how: signal.Signals) -> None:
+def _signal_all(processes: list[int], signal_number: signal.Signals) -> None:
     for process in processes:
         try:
-            os.kill(process, how)
+            os.kill(process, signal_number)
         except ProcessLookupError:
             continue
 
 
 def test_a_revoked_key_is_refused_within_a_second_by_every_process(stack: Stack, sender: Sender) -> None:
-    made = stack.flask("key", "create", "--environment", str(stack.company.environment_id), "--kind", "product")
-    temporary = Sender(stack.url, type(stack.company)(**{**stack.company.__dict__, "product_key": made["key"]}))
+    key = stack.flask("key", "create", "--environment", str(stack.company.environment_id), "--kind", "product")
+    temporary = Sender(stack.url, type(stack.company)(**{**stack.company.__dict__, "product_key": key["key"]}))
     assert {temporary.send_batch() for _ in range(10)} == {202}
     assert {temporary.send_review() for _ in range(10)} == {200}
-    stack.flask("key", "revoke", made["keyId"])
+    stack.flask("key", "revoke", key["keyId"])
     time.sleep(1)
     assert {temporary.send_batch() for _ in range(10)} == {401}
     assert {temporary.send_review() for _ in range(10)} == {401}
@@ -155,32 +155,32 @@ def test_logs_are_json_lines_without_content(stack: Stack, sender: Sender) -> No
     sender._post("", f"/{secret}", secret, {"note": secret})
     sender.send_review()
     host, port = stack.url.removeprefix("http://").split(":")
-    with socket.create_connection((host, int(port))) as broken:
+    with socket.create_connection((host, int(port))) as connection:
         # Its length is too short, so the rest of the body is read as the next request.
-        broken.sendall(f"POST /api/v2/outcomes HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\n\r\n{secret}".encode())
-        broken.settimeout(2)
-        broken.recv(4096)
+        connection.sendall(f"POST /api/v2/outcomes HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\n\r\n{secret}".encode())
+        connection.settimeout(2)
+        connection.recv(4096)
     time.sleep(0.5)
     log = stack.log.read_text()
     for word in (secret, NOTE, sender.company.product_key, "afr2_"):
         assert word not in log
     lines = [line.partition("| ")[2] for line in log.splitlines() if line.startswith(("web", "worker"))]
-    ours = [line for line in lines if line and "starting it again" not in line and not line.startswith("[")]
-    assert len(ours) >= 5
-    assert [line for line in ours if not line.startswith("{") or "message" not in json.loads(line)] == []
+    service_lines = [line for line in lines if line and "starting it again" not in line and not line.startswith("[")]
+    assert len(service_lines) >= 5
+    assert [line for line in service_lines if not line.startswith("{") or "message" not in json.loads(line)] == []
 
 
 def test_clients_that_fall_silent_do_not_keep_everybody_out(stack: Stack, sender: Sender) -> None:
     host, port = stack.url.removeprefix("http://").split(":")
-    silent = [socket.create_connection((host, int(port))) for _ in range(12)]
+    connections = [socket.create_connection((host, int(port))) for _ in range(12)]
     try:
-        for one in silent:
-            one.sendall(b"POST /api/v2/outcomes HTTP/1.1\r\nHost: x\r\nContent-Le")
+        for connection in connections:
+            connection.sendall(b"POST /api/v2/outcomes HTTP/1.1\r\nHost: x\r\nContent-Le")
         time.sleep(0.5)
         wait_until(lambda: sender.send_batch() == 202, 25)
     finally:
-        for one in silent:
-            one.close()
+        for connection in connections:
+            connection.close()
 
 
 def test_the_sweeps_find_what_no_notification_announced_and_the_days_are_counted(stack: Stack, sender: Sender) -> None:
@@ -188,10 +188,12 @@ def test_the_sweeps_find_what_no_notification_announced_and_the_days_are_counted
     wait_until(lambda: sender.send_batch() == 202, 10)
     wait_until(lambda: sender.send_review(sender.accepted_events[-1]) == 200, 10)
     # Within the window in which notifications are gathered: whoever would have sent them is gone.
-    with stack.without("web"):
+    with stack.stop_process("web"):
         assert_everything_arrives(stack, sender)
     stack.wait_until_web_answers()
-    counted = "SELECT coalesce(sum(interactions), 0) FROM interaction_days"
-    wait_until(lambda: stack.value(counted) == stack.value("SELECT count(*) FROM interactions"), VISIBLE_WITHIN_S)
-    reviewed = "SELECT coalesce(sum(success + partial + failure), 0) FROM interaction_days"
-    wait_until(lambda: stack.value(reviewed) == stack.value("SELECT count(*) FROM reviews"), VISIBLE_WITHIN_S)
+    count_interactions = "SELECT coalesce(sum(interactions), 0) FROM interaction_days"
+    wait_until(
+        lambda: stack.value(count_interactions) == stack.value("SELECT count(*) FROM interactions"), VISIBLE_WITHIN_S
+    )
+    count_reviews = "SELECT coalesce(sum(success + partial + failure), 0) FROM interaction_days"
+    wait_until(lambda: stack.value(count_reviews) == stack.value("SELECT count(*) FROM reviews"), VISIBLE_WITHIN_S)

@@ -42,34 +42,41 @@ def test_two_hundred_calls_become_two_hundred_interactions_with_their_reviews(st
         )
     }
     assert len({visit.interaction_id for visit in visits}) == CALLS
-    for made in visits:
+    for product_visit in visits:
         operation, surface, status, duration_ms, classification, confirmed_by, session_ref, outcome = rows[
-            made.interaction_id
+            product_visit.interaction_id
         ]
-        assert (operation, surface, status, outcome) == (made.operation, "http_json", made.status, made.outcome)
+        assert (operation, surface, status, outcome) == (
+            product_visit.operation,
+            "http_json",
+            product_visit.status,
+            product_visit.outcome,
+        )
         assert 0 < duration_ms < 10_000
         assert session_ref == "visit-1"
-        expected = ("confirmed", "review") if made.outcome else ("unclassified", None)
+        expected = ("confirmed", "review") if product_visit.outcome else ("unclassified", None)
         assert (classification, confirmed_by) == expected
-    assert {made.outcome for made in visits} == {"success", "failure", None}
-    assert len({made.operation for made in visits}) >= 6
+    assert {product_visit.outcome for product_visit in visits} == {"success", "failure", None}
+    assert len({product_visit.operation for product_visit in visits}) >= 6
 
 
 def test_an_interaction_can_be_looked_at_from_the_command_line(stack: Stack, product_url: str) -> None:
     task = next(agent.tasks())
-    made = agent.use(product_url, task, [stack.url], is_reviewing=True)
+    visit = agent.use(product_url, task, [stack.url], is_reviewing=True)
 
-    def shown() -> dict[str, object]:
+    def show_interaction() -> dict[str, object]:
         answer: dict[str, object] = stack.flask(
-            "interaction", "show", made.interaction_id, "--environment", str(stack.company.environment_id)
+            "interaction", "show", visit.interaction_id, "--environment", str(stack.company.environment_id)
         )
         return answer
 
-    wait_until(lambda: shown()["classification"] == "confirmed" and shown()["surface"] == "http_json", 10)
-    found = shown()
-    assert (found["operation"], found["confirmationMethod"]) == (made.operation, "review")
-    assert found["review"]["outcome"] == "success"
-    assert found["session"]["sessionRef"] == "visit-1"
+    wait_until(
+        lambda: show_interaction()["classification"] == "confirmed" and show_interaction()["surface"] == "http_json", 10
+    )
+    interaction = show_interaction()
+    assert (interaction["operation"], interaction["confirmationMethod"]) == (visit.operation, "review")
+    assert interaction["review"]["outcome"] == "success"
+    assert interaction["session"]["sessionRef"] == "visit-1"
 
 
 def test_the_product_is_the_same_apart_from_the_envelope(product_url: str) -> None:

@@ -38,10 +38,10 @@ class Person:
 @pytest.fixture
 def person(stack: Stack, request: pytest.FixtureRequest) -> Person:
     email = f"{request.node.name.replace('_', '-')[:60]}@example.com"
-    made = stack.flask("user", "create", "--workspace", str(stack.company.workspace_id), "--email", email)
+    user = stack.flask("user", "create", "--workspace", str(stack.company.workspace_id), "--email", email)
     # One of the addresses that are reserved for documentation, another for each test.
     address = f"203.0.113.{sum(map(ord, email)) % 250 + 1}"
-    return Person(stack.url + "/api/session", email, made["password"], address)
+    return Person(stack.url + "/api/session", email, user["password"], address)
 
 
 def test_a_new_password_signs_out_of_every_process(stack: Stack, person: Person) -> None:

@@ -15,7 +15,7 @@ from tests.journeys.visitors import AGENTS, ASSISTANTS, CLIENTS, GOOGLEBOT, NO_A
 SECRET_PAGE = "/private/report-8843.html"
 SECRET_QUERY = "customer=jane-8843"
 PAGE_MOUNTS = {"index.html": "<h1>Shop</h1>", "guide.html": "<h1>Guide</h1>"}
-ASKED_FOR = ("/", "/guide.html", SECRET_PAGE)
+REQUEST_PATHS = ("/", "/guide.html", SECRET_PAGE)
 
 ATTESTED = "published_ip_range"
 
@@ -27,18 +27,18 @@ class Site:
     """An nginx, and everything that was asked of it."""
 
     nginx: Nginx
-    sent: list[Visit] = field(default_factory=list)
+    visits: list[Visit] = field(default_factory=list)
 
     def receive(self, visits: Iterable[Visit]) -> None:
         """Make requests, each with its number in the query, by one client after the other."""
         for visit in visits:
-            number = len(self.sent)
-            self.sent.append(visit)
+            number = len(self.visits)
+            self.visits.append(visit)
             separator = "&" if "?" in visit.page else "?"
             url = f"{self.nginx.url}{visit.page}{separator}visit={number}&{SECRET_QUERY}"
             CLIENTS[number % len(CLIENTS)](url, visit)
         # nginx answers first and writes after.
-        wait_until(lambda: sorted(self.numbers()) == list(range(len(self.sent))), 30)
+        wait_until(lambda: sorted(self.numbers()) == list(range(len(self.visits))), 30)
 
     def receive_noise(self) -> None:
         """Send what is no HTTP; it is in the log all the same."""
@@ -49,15 +49,15 @@ class Site:
         wait_until(lambda: any('"GPTBot/1.2 ' in line for line in self.nginx.lines()), 30)
 
     def numbers(self) -> list[int]:
-        found = (re.search(r"[?&]visit=(\d+)&", line) for line in self.nginx.lines())
-        return [int(number[1]) for number in found if number]
+        matches = (re.search(r"[?&]visit=(\d+)&", line) for line in self.nginx.lines())
+        return [int(number[1]) for number in matches if number]
 
     def counts(self) -> Counts:
         """Count by hand: each line of the log is one of the requests that were made, and it is known what that was."""
         counts: Counts = defaultdict(Counter)
         for line in self.nginx.lines():
             number = re.search(r"[?&]visit=(\d+)&", line)
-            visit = self.sent[int(number[1])] if number else Visit()
+            visit = self.visits[int(number[1])] if number else Visit()
             if not (visit.agent or visit.assistant):
                 continue
             day = datetime.strptime(line.split("[")[1].split("]")[0], "%d/%b/%Y:%H:%M:%S %z").astimezone(UTC)
@@ -81,17 +81,17 @@ class Site:
         return self.counts()["totals"]["events"]
 
 
-def crowd() -> Iterator[Visit]:
+def many_visits() -> Iterator[Visit]:
     """Everybody: agents as they are and as they pretend to be, people from assistants, and others."""
     for place, (user_agent, provider, fetch_class) in enumerate(AGENTS):
-        agent, page = (provider, fetch_class), ASKED_FOR[place % len(ASKED_FOR)]
+        agent, page = (provider, fetch_class), REQUEST_PATHS[place % len(REQUEST_PATHS)]
         yield Visit(user_agent, page=page, agent=agent)
         yield Visit(user_agent, page=page, agent=agent, method="HEAD", address=OPENAI, is_attested=provider == "openai")
         is_googlebot = "Googlebot" in user_agent
         yield Visit(user_agent, page=page, agent=agent, address=GOOGLEBOT, is_attested=is_googlebot)
         yield Visit(user_agent, ASSISTANTS[0][0], "POST", page, OPENAI)
     for place, (referrer, assistant) in enumerate(ASSISTANTS):
-        page = ASKED_FOR[place % len(ASKED_FOR)]
+        page = REQUEST_PATHS[place % len(REQUEST_PATHS)]
         yield Visit(referrer=referrer, page=page, assistant=assistant, address=OPENAI)
         yield Visit(NO_AGENTS[place], referrer, page=page, assistant=assistant)
         user_agent, *agent = AGENTS[place]
@@ -104,6 +104,6 @@ def crowd() -> Iterator[Visit]:
     yield Visit(method="DELETE", user_agent=AGENTS[0][0])
 
 
-def few(times: int) -> list[Visit]:
+def few_visits(times: int) -> list[Visit]:
     agents = [Visit(text, agent=(provider, purpose)) for text, provider, purpose in AGENTS[:times]]
     return [*agents, *(Visit(referrer=page, assistant=name) for page, name in ASSISTANTS[:times]), Visit()]

@@ -18,7 +18,7 @@ FETCHERS = "https://developers.google.com/crawling/docs/crawlers-fetchers"
 
 BROWSER = f"{MAC} {CHROME}"
 
-ELSEWHERE = "198.51.100.231"
+OTHER_ADDRESS = "198.51.100.231"
 OPENAI = "52.230.152.7"
 GOOGLEBOT = "66.249.64.9"
 """Addresses: of anybody, and of two that the ranges below cover."""
@@ -120,7 +120,7 @@ class Visit:
     referrer: str = ""
     method: str = "GET"
     page: str = "/"
-    address: str = ELSEWHERE
+    address: str = OTHER_ADDRESS
     agent: tuple[str, str] | None = None
     """Provider and class."""
     is_attested: bool = False

@@ -35,11 +35,13 @@ def test_an_empty_database_becomes_what_the_models_say(empty: Settings) -> None:
             connection, opts={"compare_type": True, "compare_server_default": True, "target_metadata": METADATA}
         )
         assert compare_metadata(context, METADATA) == []
-        named = {row[0] for row in connection.execute(text("SELECT conname FROM pg_constraint WHERE contype <> 'n'"))}
+        constraint_names = {
+            row[0] for row in connection.execute(text("SELECT conname FROM pg_constraint WHERE contype <> 'n'"))
+        }
     engine.dispose()
     app.extensions["database"].dispose()
-    wanted = {str(constraint.name) for table in METADATA.sorted_tables for constraint in table.constraints}
-    assert wanted <= named
+    model_names = {str(constraint.name) for table in METADATA.sorted_tables for constraint in table.constraints}
+    assert model_names <= constraint_names
 
 
 def test_migrations_are_numbered_without_a_gap() -> None:
@@ -62,10 +64,10 @@ def test_a_second_runner_waits_for_the_first(empty: Settings) -> None:
         first.execute(text("SELECT pg_advisory_lock(4021970001)"))
         release = threading.Timer(3, first.execute, [text("SELECT pg_advisory_unlock(4021970001)")])
         release.start()
-        began = time.monotonic()
+        started_at = time.monotonic()
         with app.app_context():
             migrations.upgrade()
-        assert time.monotonic() - began >= 2.5
+        assert time.monotonic() - started_at >= 2.5
         release.join()
     engine.dispose()
     app.extensions["database"].dispose()

@@ -16,7 +16,7 @@ from app.outcomes.models import Review
 from app.products import service as products
 from app.products.rules import Mode
 from app.telemetry import persistence
-from tests.factories import NOTE, Company, bearer, event, found_company, send_events, send_review
+from tests.factories import NOTE, Company, bearer, create_company, event, send_events, send_review
 
 
 def count_reviews() -> int:
@@ -52,9 +52,9 @@ def test_every_later_submission_gets_the_first_review_byte_for_byte(client: Flas
     interaction_id = str(uuid.uuid4())
     token = company.capability(interaction_id)
     first = send_review(client, token)
-    again = send_review(client, token, "failure", "Something entirely different happened.")
+    second_answer = send_review(client, token, "failure", "Something entirely different happened.")
     other_token = send_review(client, company.capability(interaction_id), "failure", "A second token for it.")
-    assert first.data == again.data == other_token.data
+    assert first.data == second_answer.data == other_token.data
     assert count_reviews() == 1
 
 
@@ -211,11 +211,11 @@ def test_the_same_interaction_id_in_another_environment_is_another_interaction(
     client: FlaskClient, company: Company
 ) -> None:
     with transaction():
-        other = found_company()
+        other_company = create_company()
     interaction_id = str(uuid.uuid4())
-    mine = send_review(client, company.capability(interaction_id))
-    theirs = send_review(client, other.capability(interaction_id), "failure")
-    assert mine.json["review"]["id"] != theirs.json["review"]["id"]
+    own_answer = send_review(client, company.capability(interaction_id))
+    other_answer = send_review(client, other_company.capability(interaction_id), "failure")
+    assert own_answer.json["review"]["id"] != other_answer.json["review"]["id"]
     assert count_reviews() == 2
 
 

@@ -11,31 +11,31 @@ from flask.testing import FlaskClient
 
 from app.core.database import transaction
 from app.retention import service as retention
-from tests.conversations import ADVERTISING, PERSONALIZATION, Clock, Talk, item
-from tests.factories import Company, found_company
+from tests.conversations import ADVERTISING, PERSONALIZATION, Clock, ContextApi, item
+from tests.factories import Company, create_company
 
 
-def retrieve(talk: Talk) -> tuple[str, list[str]]:
+def retrieve(context_api: ContextApi) -> tuple[str, list[str]]:
     """Return a retrieval of two signals."""
-    request = talk.ask(userRef="u1").json
-    talk.answer(request, item(remember=True), item("content.format", "audio", remember=True))
-    response = talk.retrieve(userRef="u1").json
+    request = context_api.ask(userRef="u1").json
+    context_api.answer(request, item(remember=True), item("content.format", "audio", remember=True))
+    response = context_api.retrieve(userRef="u1").json
     return response["retrievalId"], [entry["signalId"] for entry in response["items"]]
 
 
-def decide(talk: Talk, retrieval_id: str, signal_ids: list[str], **details: Any) -> Any:
+def decide(context_api: ContextApi, retrieval_id: str, signal_ids: list[str], **details: Any) -> Any:
     body = {"externalDecisionId": "d1", "contextRetrievalId": retrieval_id, "signalIds": signal_ids, **details}
-    return talk.post("/personalization/decisions", body)
+    return context_api.post("/personalization/decisions", body)
 
 
-def conclude(talk: Talk, decision_id: str, **details: Any) -> Any:
+def conclude(context_api: ContextApi, decision_id: str, **details: Any) -> Any:
     body = {"externalOutcomeId": "o1", "decisionId": decision_id, "outcome": "conversion", **details}
-    return talk.post("/personalization/outcomes", body)
+    return context_api.post("/personalization/outcomes", body)
 
 
-def test_a_decision_names_what_it_was_made_from(talk: Talk) -> None:
-    retrieval_id, signal_ids = retrieve(talk)
-    decision_response = decide(talk, retrieval_id, signal_ids, variant="quiet-first")
+def test_a_decision_names_what_it_was_made_from(context_api: ContextApi) -> None:
+    retrieval_id, signal_ids = retrieve(context_api)
+    decision_response = decide(context_api, retrieval_id, signal_ids, variant="quiet-first")
     assert decision_response.status_code == 200, decision_response.data
     decision = decision_response.json["decision"]
     assert uuid.UUID(decision.pop("id"))
@@ -49,26 +49,26 @@ def test_a_decision_names_what_it_was_made_from(talk: Talk) -> None:
     }
 
 
-def test_a_retry_gets_the_same_answer_for_ever(talk: Talk, clock: Clock) -> None:
-    retrieval_id, signal_ids = retrieve(talk)
-    first = decide(talk, retrieval_id, signal_ids)
+def test_a_retry_gets_the_same_answer_for_ever(context_api: ContextApi, clock: Clock) -> None:
+    retrieval_id, signal_ids = retrieve(context_api)
+    first = decide(context_api, retrieval_id, signal_ids)
     assert first.json["decision"]["variant"] is None
-    outcome = conclude(talk, first.json["decision"]["id"])
+    outcome = conclude(context_api, first.json["decision"]["id"])
     clock.advance(days=400)
     retention.expire_enrichment()
-    assert decide(talk, retrieval_id, list(reversed(signal_ids))).data == first.data
-    assert conclude(talk, first.json["decision"]["id"]).data == outcome.data
-    assert decide(talk, retrieval_id, signal_ids, externalDecisionId="d2").json["code"] == "unknown_retrieval"
+    assert decide(context_api, retrieval_id, list(reversed(signal_ids))).data == first.data
+    assert conclude(context_api, first.json["decision"]["id"]).data == outcome.data
+    assert decide(context_api, retrieval_id, signal_ids, externalDecisionId="d2").json["code"] == "unknown_retrieval"
 
 
 @pytest.mark.parametrize("change", [{"signalIds": []}, {"variant": "other"}, {"contextRetrievalId": str(uuid.uuid4())}])
-def test_a_changed_decision_conflicts(talk: Talk, change: dict[str, Any]) -> None:
-    retrieval_id, signal_ids = retrieve(talk)
-    first = decide(talk, retrieval_id, signal_ids, variant="a")
-    conflict = decide(talk, retrieval_id, signal_ids, **{"variant": "a", **change})
+def test_a_changed_decision_conflicts(context_api: ContextApi, change: dict[str, Any]) -> None:
+    retrieval_id, signal_ids = retrieve(context_api)
+    first = decide(context_api, retrieval_id, signal_ids, variant="a")
+    conflict = decide(context_api, retrieval_id, signal_ids, **{"variant": "a", **change})
     assert (conflict.status_code, conflict.json["code"]) == (409, "decision_changed")
     assert [problem["pointer"] for problem in conflict.json["errors"]] == [f"/{next(iter(change))}"]
-    assert decide(talk, retrieval_id, signal_ids, variant="a").data == first.data
+    assert decide(context_api, retrieval_id, signal_ids, variant="a").data == first.data
 
 
 @pytest.mark.parametrize(
@@ -89,26 +89,26 @@ def test_a_changed_decision_conflicts(talk: Talk, change: dict[str, Any]) -> Non
         ({"score": 1}, 400),
     ],
 )
-def test_a_decision_that_does_not_fit_is_refused(talk: Talk, details: dict[str, Any], status: int) -> None:
-    retrieval_id, signal_ids = retrieve(talk)
-    assert decide(talk, retrieval_id, signal_ids, **details).status_code == status
+def test_a_decision_that_does_not_fit_is_refused(context_api: ContextApi, details: dict[str, Any], status: int) -> None:
+    retrieval_id, signal_ids = retrieve(context_api)
+    assert decide(context_api, retrieval_id, signal_ids, **details).status_code == status
 
 
-def test_only_signals_of_the_retrieval_count_each_once(talk: Talk) -> None:
-    retrieval_id, signal_ids = retrieve(talk)
-    foreign = str(uuid.uuid4())
-    error_response = decide(talk, retrieval_id, [signal_ids[0], foreign, signal_ids[0]])
+def test_only_signals_of_the_retrieval_count_each_once(context_api: ContextApi) -> None:
+    retrieval_id, signal_ids = retrieve(context_api)
+    other_id = str(uuid.uuid4())
+    error_response = decide(context_api, retrieval_id, [signal_ids[0], other_id, signal_ids[0]])
     assert [(p["pointer"], p["code"]) for p in error_response.json["errors"]] == [
         ("/signalIds/1", "not_retrieved"),
         ("/signalIds/2", "distinct"),
     ]
-    assert decide(talk, retrieval_id, signal_ids[:1]).json["decision"]["signalIds"] == signal_ids[:1]
-    assert decide(talk, retrieval_id, [], externalDecisionId="d2").json["decision"]["signalIds"] == []
+    assert decide(context_api, retrieval_id, signal_ids[:1]).json["decision"]["signalIds"] == signal_ids[:1]
+    assert decide(context_api, retrieval_id, [], externalDecisionId="d2").json["decision"]["signalIds"] == []
 
 
-def test_an_outcome_belongs_to_its_decision(talk: Talk) -> None:
-    decision_id = decide(talk, *retrieve(talk)).json["decision"]["id"]
-    outcome_response = conclude(talk, decision_id)
+def test_an_outcome_belongs_to_its_decision(context_api: ContextApi) -> None:
+    decision_id = decide(context_api, *retrieve(context_api)).json["decision"]["id"]
+    outcome_response = conclude(context_api, decision_id)
     outcome = outcome_response.json["outcome"]
     assert outcome["occurredAt"] == outcome["createdAt"]
     assert (outcome["decisionId"], outcome["outcome"], outcome["externalOutcomeId"]) == (
@@ -116,22 +116,22 @@ def test_an_outcome_belongs_to_its_decision(talk: Talk) -> None:
         "conversion",
         "o1",
     )
-    response = conclude(talk, decision_id, externalOutcomeId="o2", occurredAt="2026-01-31T12:00:00.5+02:00")
+    response = conclude(context_api, decision_id, externalOutcomeId="o2", occurredAt="2026-01-31T12:00:00.5+02:00")
     assert response.json["outcome"]["occurredAt"] == "2026-01-31T10:00:00.500000Z"
-    retry = conclude(talk, decision_id, externalOutcomeId="o2", occurredAt="2026-01-31T10:00:00.500Z")
+    retry = conclude(context_api, decision_id, externalOutcomeId="o2", occurredAt="2026-01-31T10:00:00.500Z")
     assert retry.data == response.data
 
 
 @pytest.mark.parametrize(
     "change", [{"outcome": "dismissal"}, {"occurredAt": "2026-01-31T12:00:00Z"}, {"decisionId": str(uuid.uuid4())}]
 )
-def test_a_changed_outcome_conflicts(talk: Talk, change: dict[str, Any]) -> None:
-    decision_id = decide(talk, *retrieve(talk)).json["decision"]["id"]
-    first = conclude(talk, decision_id)
-    conflict = conclude(talk, decision_id, **change)
+def test_a_changed_outcome_conflicts(context_api: ContextApi, change: dict[str, Any]) -> None:
+    decision_id = decide(context_api, *retrieve(context_api)).json["decision"]["id"]
+    first = conclude(context_api, decision_id)
+    conflict = conclude(context_api, decision_id, **change)
     assert (conflict.status_code, conflict.json["code"]) == (409, "outcome_changed")
     assert [problem["pointer"] for problem in conflict.json["errors"]] == [f"/{next(iter(change))}"]
-    assert conclude(talk, decision_id).data == first.data
+    assert conclude(context_api, decision_id).data == first.data
 
 
 @pytest.mark.parametrize(
@@ -146,41 +146,41 @@ def test_a_changed_outcome_conflicts(talk: Talk, change: dict[str, Any]) -> None
         ({"revenue": 10}, 400),
     ],
 )
-def test_an_outcome_is_checked(talk: Talk, details: dict[str, Any], status: int) -> None:
-    decision_id = decide(talk, *retrieve(talk)).json["decision"]["id"]
-    first = conclude(talk, decision_id, **details)
+def test_an_outcome_is_checked(context_api: ContextApi, details: dict[str, Any], status: int) -> None:
+    decision_id = decide(context_api, *retrieve(context_api)).json["decision"]["id"]
+    first = conclude(context_api, decision_id, **details)
     assert first.status_code == status
-    assert conclude(talk, decision_id, **details).status_code == status
+    assert conclude(context_api, decision_id, **details).status_code == status
 
 
-def test_another_product_finds_neither_retrieval_nor_decision(client: FlaskClient, talk: Talk) -> None:
+def test_another_product_finds_neither_retrieval_nor_decision(client: FlaskClient, context_api: ContextApi) -> None:
     with transaction():
-        other = Talk(client, found_company())
-    retrieval_id, signal_ids = retrieve(talk)
-    assert decide(other, retrieval_id, signal_ids).status_code == 404
-    decision_id = decide(talk, retrieval_id, signal_ids).json["decision"]["id"]
-    assert conclude(other, decision_id).status_code == 404
-    own_talk = retrieve(other)
-    assert decide(other, *own_talk).status_code == 200
+        other_api = ContextApi(client, create_company())
+    retrieval_id, signal_ids = retrieve(context_api)
+    assert decide(other_api, retrieval_id, signal_ids).status_code == 404
+    decision_id = decide(context_api, retrieval_id, signal_ids).json["decision"]["id"]
+    assert conclude(other_api, decision_id).status_code == 404
+    own_context_api = retrieve(other_api)
+    assert decide(other_api, *own_context_api).status_code == 200
 
 
-def test_a_decision_keeps_the_purpose_of_its_retrieval(talk: Talk) -> None:
-    retrieval_id = talk.retrieve(ADVERTISING, userRef="u1").json["retrievalId"]
-    assert decide(talk, retrieval_id, []).json["decision"]["purpose"] == ADVERTISING
+def test_a_decision_keeps_the_purpose_of_its_retrieval(context_api: ContextApi) -> None:
+    retrieval_id = context_api.retrieve(ADVERTISING, userRef="u1").json["retrievalId"]
+    assert decide(context_api, retrieval_id, []).json["decision"]["purpose"] == ADVERTISING
 
 
 def test_thirty_at_once_record_one(app: Flask, company: Company) -> None:
-    talk = Talk(app.test_client(), company)
-    retrieval_id, signal_ids = retrieve(talk)
+    context_api = ContextApi(app.test_client(), company)
+    retrieval_id, signal_ids = retrieve(context_api)
     start = threading.Barrier(30)
 
     def work(number: int) -> Any:
         start.wait()
-        own_talk = Talk(app.test_client(), company)
-        decision_response = decide(own_talk, retrieval_id, signal_ids, variant=f"v{number % 2}")
+        own_context_api = ContextApi(app.test_client(), company)
+        decision_response = decide(own_context_api, retrieval_id, signal_ids, variant=f"v{number % 2}")
         if decision_response.status_code == 409:
             return decision_response.status_code, None
-        outcome_response = conclude(own_talk, decision_response.json["decision"]["id"])
+        outcome_response = conclude(own_context_api, decision_response.json["decision"]["id"])
         return decision_response.status_code, (decision_response.data, outcome_response.data)
 
     with ThreadPoolExecutor(30) as pool:

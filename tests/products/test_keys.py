@@ -17,16 +17,16 @@ PRODUCT, COMPANY = (KeyKind.PRODUCT,), (KeyKind.COMPANY,)
 
 def test_a_product_key_carries_its_environment_as_scope() -> None:
     environment_id = uuid.uuid4()
-    minted = keys.mint(KeyKind.PRODUCT, environment_id)
-    _, _, key_id, scope, secret = minted.text.split("_", 4)
-    assert (key_id, scope, len(secret)) == (minted.id, environment_id.hex, 43)
-    assert keys.read_id(minted.text, PRODUCT) == minted.id
+    new_key = keys.mint(KeyKind.PRODUCT, environment_id)
+    _, _, key_id, scope, secret = new_key.text.split("_", 4)
+    assert (key_id, scope, len(secret)) == (new_key.id, environment_id.hex, 43)
+    assert keys.read_id(new_key.text, PRODUCT) == new_key.id
 
 
 def test_a_company_key_has_its_own_shape() -> None:
-    minted = keys.mint(KeyKind.COMPANY, uuid.uuid4())
-    assert keys.read_id(minted.text, COMPANY) == minted.id
-    assert keys.read_id(minted.text, PRODUCT) is None
+    new_key = keys.mint(KeyKind.COMPANY, uuid.uuid4())
+    assert keys.read_id(new_key.text, COMPANY) == new_key.id
+    assert keys.read_id(new_key.text, PRODUCT) is None
 
 
 @pytest.mark.parametrize(
@@ -47,31 +47,31 @@ def test_the_shape_of_a_product_key_is_exact(text: str, is_key: bool) -> None:
 
 def test_a_digest_needs_the_pepper() -> None:
     text = keys.mint(KeyKind.PRODUCT, uuid.uuid4()).text
-    pepper, other = Pepper(b"pepper"), Pepper(b"another pepper")
+    pepper, other_pepper = Pepper(b"pepper"), Pepper(b"another pepper")
     digest = pepper.digest_key(text)
     assert keys.is_same(digest, text, pepper)
-    assert not keys.is_same(digest, text, other)
+    assert not keys.is_same(digest, text, other_pepper)
     assert not keys.is_same(digest, text + "x", pepper)
 
 
 def test_a_sealed_secret_opens_with_any_configured_secret_and_seals_with_the_first() -> None:
     old = keys.Seal(["old secret"]).close(b"signing secret")
-    ring = keys.Seal(["new secret", "old secret"])
-    assert ring.open(old) == b"signing secret"
-    assert keys.Seal(["new secret"]).open(ring.close(b"signing secret")) == b"signing secret"
+    seal = keys.Seal(["new secret", "old secret"])
+    assert seal.open(old) == b"signing secret"
+    assert keys.Seal(["new secret"]).open(seal.close(b"signing secret")) == b"signing secret"
     with pytest.raises(InvalidToken):
         keys.Seal(["new secret"]).open(old)
 
 
 def test_the_database_holds_neither_a_key_nor_its_signing_secret(company: Company) -> None:
     with transaction():
-        stored = session().get_one(Key, company.product_key.split("_")[2])
-        columns = b"|".join(str(getattr(stored, column.name)).encode() for column in Key.__table__.columns)
-        sealed = stored.sealed_secret or b""
+        key_row = session().get_one(Key, company.product_key.split("_")[2])
+        columns = b"|".join(str(getattr(key_row, column.name)).encode() for column in Key.__table__.columns)
+        sealed_secret = key_row.sealed_secret or b""
     secret = keys.signing_secret(company.product_key)
     assert company.product_key.split("_")[-1].encode() not in columns
-    assert sealed
-    assert secret not in sealed
+    assert sealed_secret
+    assert secret not in sealed_secret
     assert secret.hex().encode() not in columns
 
 

@@ -22,7 +22,7 @@ from tests.factories import Company, bearer, send_review
 
 KEY = "af_live_" + "0123456789abcdef" * 2 + "_" + "Zm9vYmFyYmF6cXV4MTIzNDU2Nzg5"
 
-FULL = {
+FULL_REPORT = {
     "summary": "The order list left out everything that was shipped before March.",
     "impact": "helped_with_friction",
     "confidence": 0.75,
@@ -45,11 +45,11 @@ def count() -> int:
 
 def test_a_full_report_is_stored_and_returned(client: FlaskClient, company: Company) -> None:
     interaction_id = str(uuid.uuid4())
-    answer = report(client, company.capability(interaction_id), FULL)
+    answer = report(client, company.capability(interaction_id), FULL_REPORT)
     assert answer.status_code == 200
-    stored = answer.json["report"]
-    assert {**stored, "id": 0, "createdAt": 0} == {
-        **FULL,
+    stored_report = answer.json["report"]
+    assert {**stored_report, "id": 0, "createdAt": 0} == {
+        **FULL_REPORT,
         "id": 0,
         "interactionId": interaction_id,
         "source": "capability",
@@ -58,16 +58,21 @@ def test_a_full_report_is_stored_and_returned(client: FlaskClient, company: Comp
 
 
 def test_a_summary_alone_is_enough(client: FlaskClient, company: Company) -> None:
-    stored = report(client, company.capability(), {"summary": "  It  worked   well. "}).json["report"]
-    assert stored["summary"] == "It worked well."
-    assert [stored[name] for name in ("impact", "confidence", "findings", "workaround")] == [None, None, [], None]
+    stored_report = report(client, company.capability(), {"summary": "  It  worked   well. "}).json["report"]
+    assert stored_report["summary"] == "It worked well."
+    assert [stored_report[name] for name in ("impact", "confidence", "findings", "workaround")] == [
+        None,
+        None,
+        [],
+        None,
+    ]
 
 
 def finding(**changed: Any) -> dict[str, Any]:
     return {"findings": [{"kind": "gap", "topic": "a", "detail": "It is not there.", **changed}]}
 
 
-BAD = [
+INVALID_REPORTS = [
     ({"summary": "short"}, "/summary", "length"),
     ({"summary": "界界界"}, "/summary", "length"),
     ({"summary": "x" * 701}, "/summary", "length"),
@@ -99,7 +104,7 @@ BAD = [
 ]
 
 
-@pytest.mark.parametrize(("wrong", "pointer", "code"), BAD, ids=lambda value: str(value)[:50])
+@pytest.mark.parametrize(("wrong", "pointer", "code"), INVALID_REPORTS, ids=lambda value: str(value)[:50])
 def test_every_broken_bound_is_a_400_with_a_pointer(
     client: FlaskClient, company: Company, wrong: dict[str, Any], pointer: str, code: str
 ) -> None:
@@ -138,14 +143,14 @@ def test_the_first_report_wins_under_concurrency(app: Flask, company: Company) -
 @pytest.mark.parametrize("body", [{}, {"summary": 1}, {"prompt": 1}, {"summary": "Something else entirely."}])
 def test_once_a_report_is_stored_any_body_gets_it(client: FlaskClient, company: Company, body: Any) -> None:
     token = company.capability()
-    first = report(client, token, FULL)
+    first = report(client, token, FULL_REPORT)
     assert report(client, token, body).data == first.data
 
 
 def test_a_report_confirms_its_interaction_and_lives_beside_a_review(client: FlaskClient, company: Company) -> None:
     interaction_id = uuid.uuid4()
     token = company.capability(str(interaction_id))
-    report(client, token, FULL)
+    report(client, token, FULL_REPORT)
     assert send_review(client, token).status_code == 200
     interactions.promote_queued_interactions()
     with transaction():
@@ -161,19 +166,19 @@ def test_a_secret_cut_in_two_is_found(client: FlaskClient, company: Company) -> 
 
 
 def test_the_published_bounds_are_the_bounds_of_the_schemas() -> None:
-    published = protocol.read("contract.json")["reportSchema"]
+    bounds = protocol.read("contract.json")["reportSchema"]
     summary, detail = ReportSchema().fields["summary"], FindingSchema().fields["detail"]
-    topic_bounds = (published["findingDetailMinLength"], published["findingDetailMaxLength"])
-    assert (published["summaryMinLength"], published["summaryMaxLength"]) == (summary.min_length, summary.max_length)
+    topic_bounds = (bounds["findingDetailMinLength"], bounds["findingDetailMaxLength"])
+    assert (bounds["summaryMinLength"], bounds["summaryMaxLength"]) == (summary.min_length, summary.max_length)
     assert topic_bounds == (detail.min_length, detail.max_length)
-    assert published["maxFindings"] == ReportSchema().fields["findings"].max_length
-    assert tuple(published["impacts"]) == rules.IMPACTS
-    assert tuple(published["findingKinds"]) == rules.KINDS
-    assert tuple(published["findingSeverities"]) == rules.SEVERITIES
+    assert bounds["maxFindings"] == ReportSchema().fields["findings"].max_length
+    assert tuple(bounds["impacts"]) == rules.IMPACTS
+    assert tuple(bounds["findingKinds"]) == rules.KINDS
+    assert tuple(bounds["findingSeverities"]) == rules.SEVERITIES
     for schema, required, optional in (
         (ReportSchema(), "required", "optional"),
         (FindingSchema(), "findingRequired", "findingOptional"),
         (WorkaroundSchema(), "workaroundRequired", "workaroundOptional"),
     ):
-        assert {name for name, field in schema.fields.items() if field.required} == set(published[required])
-        assert {name for name, field in schema.fields.items() if not field.required} == set(published[optional])
+        assert {name for name, field in schema.fields.items() if field.required} == set(bounds[required])
+        assert {name for name, field in schema.fields.items() if not field.required} == set(bounds[optional])

@@ -13,7 +13,7 @@ from app.customers.models import Customer, CustomerChoice, CustomerReference
 from app.enrichment.models import ClosedRequest, EnrichmentRequest, Signal
 from app.products import service as products
 from app.retention import service
-from tests.conversations import Clock, Talk, item
+from tests.conversations import Clock, ContextApi, item
 
 
 def count(model: Any) -> int:
@@ -21,40 +21,40 @@ def count(model: Any) -> int:
         return session().execute(select(func.count()).select_from(model)).scalar_one()
 
 
-def converse(talk: Talk) -> None:
-    request = talk.ask(userRef="u1").json
-    talk.answer(request, item(remember=True), item("content.format", "audio"))
-    talk.retrieve(userRef="u1")
+def converse(context_api: ContextApi) -> None:
+    request = context_api.ask(userRef="u1").json
+    context_api.answer(request, item(remember=True), item("content.format", "audio"))
+    context_api.retrieve(userRef="u1")
 
 
-def test_a_shorter_retention_counts_for_what_is_there(talk: Talk, clock: Clock) -> None:
-    converse(talk)
+def test_a_shorter_retention_counts_for_what_is_there(context_api: ContextApi, clock: Clock) -> None:
+    converse(context_api)
     clock.advance(days=8)
     with transaction():
-        products.set_environment(talk.company.environment_id, retention_days=7)
+        products.set_environment(context_api.company.environment_id, retention_days=7)
     service.expire_enrichment()
     assert count(Signal) == 0
 
 
-def test_somebody_with_an_open_request_stays(talk: Talk, clock: Clock) -> None:
-    talk.ask(userRef="u1")
-    talk.ask(anonymousRef="n1")
+def test_somebody_with_an_open_request_stays(context_api: ContextApi, clock: Clock) -> None:
+    context_api.ask(userRef="u1")
+    context_api.ask(anonymousRef="n1")
     clock.advance(days=95)
-    request = talk.ask(userRef="u1", anonymousRef="n1").json
+    request = context_api.ask(userRef="u1", anonymousRef="n1").json
     service.expire_feedback()
-    assert talk.answer(request, item(remember=True)).status_code == 200
+    assert context_api.answer(request, item(remember=True)).status_code == 200
 
 
-def test_a_yes_keeps_nobody(talk: Talk, clock: Clock) -> None:
-    talk.choose(talk.ask(userRef="u1").json, "approved")
+def test_a_yes_keeps_nobody(context_api: ContextApi, clock: Clock) -> None:
+    context_api.choose(context_api.ask(userRef="u1").json, "approved")
     clock.advance(days=92)
     service.expire_enrichment()
     service.expire_feedback()
     assert (count(Customer), count(CustomerChoice)) == (0, 0)
 
 
-def test_each_leaves_at_its_own_time(talk: Talk, clock: Clock) -> None:
-    converse(talk)
+def test_each_leaves_at_its_own_time(context_api: ContextApi, clock: Clock) -> None:
+    converse(context_api)
     start_at = clock.now
     for age, signals, requests, retrievals, customers in (
         (timedelta(hours=1, minutes=59), 2, 1, 1, 1),
@@ -66,55 +66,55 @@ def test_each_leaves_at_its_own_time(talk: Talk, clock: Clock) -> None:
         clock.now = start_at + age
         assert service.expire_enrichment().is_complete
         assert service.expire_feedback().is_complete
-        counted = count(Signal), count(EnrichmentRequest), count(ContextRetrieval), count(Customer)
-        assert counted == (signals, requests, retrievals, customers), age
+        counts = count(Signal), count(EnrichmentRequest), count(ContextRetrieval), count(Customer)
+        assert counts == (signals, requests, retrievals, customers), age
     assert count(CustomerReference) == 0
     clock.now = start_at + timedelta(days=91)
     service.expire_feedback()
     assert count(ClosedRequest) == 0
 
 
-def test_somebody_who_chose_or_came_back_stays(talk: Talk, clock: Clock) -> None:
-    talk.choose(talk.ask(userRef="u1").json, "declined")
-    talk.ask(userRef="u2")
+def test_somebody_who_chose_or_came_back_stays(context_api: ContextApi, clock: Clock) -> None:
+    context_api.choose(context_api.ask(userRef="u1").json, "declined")
+    context_api.ask(userRef="u2")
     clock.advance(days=89)
-    talk.ask(userRef="u2")
+    context_api.ask(userRef="u2")
     clock.advance(days=89)
     service.expire_feedback()
     assert (count(Customer), count(CustomerChoice)) == (2, 1)
-    assert talk.ask(userRef="u1").json["state"] == "declined"
+    assert context_api.ask(userRef="u1").json["state"] == "declined"
 
 
 def test_what_one_batch_leaves_is_all_gone_in_the_end(
-    talk: Talk, clock: Clock, monkeypatch: pytest.MonkeyPatch
+    context_api: ContextApi, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("app.retention.service.BATCH_SIZE", 2)
     for number in range(5):
-        request = talk.ask(userRef=f"u{number}").json
-        talk.answer(request, item())
+        request = context_api.ask(userRef=f"u{number}").json
+        context_api.answer(request, item())
     clock.advance(hours=3)
     first = service.expire_enrichment(budget_s=0)
     assert (first.row_count, first.is_complete) == (2, False)
-    rest = service.expire_enrichment()
-    assert (rest.row_count, rest.is_complete) == (8, True)
+    second_purge = service.expire_enrichment()
+    assert (second_purge.row_count, second_purge.is_complete) == (8, True)
     assert service.expire_enrichment().row_count == 0
 
 
-def test_a_run_beside_another_leaves_its_rows_to_it(talk: Talk, clock: Clock) -> None:
-    converse(talk)
+def test_a_run_beside_another_leaves_its_rows_to_it(context_api: ContextApi, clock: Clock) -> None:
+    converse(context_api)
     clock.advance(hours=3)
     with transaction():
         session().execute(text("SELECT pg_advisory_xact_lock(hashtext('retention'), hashtext('signals'))"))
         # The other run has a connection of its own.
         removed_rows: list[int] = []
-        app = talk.client.application
+        app = context_api.client.application
 
         def run() -> None:
             with app.app_context():
                 removed_rows.append(service.expire_enrichment().row_count)
 
-        other = threading.Thread(target=run)
-        other.start()
-        other.join(30)
+        thread = threading.Thread(target=run)
+        thread.start()
+        thread.join(30)
     assert removed_rows == [1]
     assert count(Signal) == 2

@@ -18,8 +18,8 @@ from app.retention.declarations import DECLARATIONS
 from app.retention.erasure import erase_product, tenant_tables
 from app.summaries import service as summaries
 from app.telemetry import persistence
-from tests.conversations import ADVERTISING, Talk, item
-from tests.factories import Company, bearer, event, found_company, observation, send_events, send_evidence, send_review
+from tests.conversations import ADVERTISING, ContextApi, item
+from tests.factories import Company, bearer, create_company, event, observation, send_events, send_evidence, send_review
 
 SUBJECT = "afsub1_" + "S" * 43
 TENANTS = {
@@ -32,9 +32,9 @@ TENANTS = {
 
 def fill(client: FlaskClient, company: Company) -> None:
     """Leave rows in every table of the environment."""
-    told = event(sessionRef="visit")
-    send_events(client, company, told)
-    token = company.capability(told["interactionId"], subject=SUBJECT)
+    interaction = event(sessionRef="visit")
+    send_events(client, company, interaction)
+    token = company.capability(interaction["interactionId"], subject=SUBJECT)
     client.post("/api/v2/consent/decisions", json={"decision": "approved"}, headers=bearer(token))
     assert send_review(client, token).status_code == 200
     client.post("/api/v2/reports", json={"summary": "It worked well."}, headers=bearer(token))
@@ -46,25 +46,25 @@ def fill(client: FlaskClient, company: Company) -> None:
     send_evidence(client, company, observation())
     send_events(client, company, event())
     assert send_review(client, company.capability(subject=SUBJECT, revision=1)).status_code == 200
-    converse(Talk(client, company))
+    converse(ContextApi(client, company))
     with transaction():
         insert = "INSERT INTO day_marks (environment_id, day_on) VALUES (:environment, now())"
         session().execute(text(insert), {"environment": company.environment_id})
 
 
-def converse(talk: Talk) -> None:
+def converse(context_api: ContextApi) -> None:
     """Leave rows in every table of the product's customers."""
-    talk.put_field("content.format", allowedValues=["audio"], targetedAdvertisingSafe=True)
-    talk.choose(talk.ask(userRef="u1", purpose=ADVERTISING).json, "approved")
-    talk.answer(talk.ask(userRef="u1").json, item("content.format", "audio", remember=True))
-    found = talk.retrieve(userRef="u1").json
-    made = {"externalDecisionId": "d", "contextRetrievalId": found["retrievalId"], "signalIds": []}
-    decision = talk.post("/personalization/decisions", made).json["decision"]
-    told = {"externalOutcomeId": "o", "decisionId": decision["id"], "outcome": "conversion"}
-    assert talk.post("/personalization/outcomes", told).status_code == 200
+    context_api.put_field("content.format", allowedValues=["audio"], targetedAdvertisingSafe=True)
+    context_api.choose(context_api.ask(userRef="u1", purpose=ADVERTISING).json, "approved")
+    context_api.answer(context_api.ask(userRef="u1").json, item("content.format", "audio", remember=True))
+    retrieval = context_api.retrieve(userRef="u1").json
+    new_decision = {"externalDecisionId": "d", "contextRetrievalId": retrieval["retrievalId"], "signalIds": []}
+    decision = context_api.post("/personalization/decisions", new_decision).json["decision"]
+    new_outcome = {"externalOutcomeId": "o", "decisionId": decision["id"], "outcome": "conversion"}
+    assert context_api.post("/personalization/outcomes", new_outcome).status_code == 200
     with transaction():
-        closed = "INSERT INTO closed_requests (environment_id, interaction_id, closed_at) VALUES (:id, :id, now())"
-        session().execute(text(closed), {"id": talk.company.environment_id})
+        statement = "INSERT INTO closed_requests (environment_id, interaction_id, closed_at) VALUES (:id, :id, now())"
+        session().execute(text(statement), {"id": context_api.company.environment_id})
 
 
 def rows_of(company: Company) -> dict[str, int]:
@@ -80,15 +80,15 @@ def rows_of(company: Company) -> dict[str, int]:
 
 def test_every_row_of_the_product_goes_and_none_of_another(app: Flask, client: FlaskClient) -> None:
     with transaction():
-        mine, theirs = found_company(Mode.ASK_ONCE), found_company(Mode.ASK_ONCE)
-    fill(client, mine)
-    fill(client, theirs)
-    kept = rows_of(theirs)
-    assert all(kept.values()), kept
-    erase_product(mine.product_id)
-    assert set(rows_of(mine).values()) == {0}
-    assert rows_of(theirs) == kept
-    assert send_events(client, mine, event()).status_code == 401
+        own_company, other_company = create_company(Mode.ASK_ONCE), create_company(Mode.ASK_ONCE)
+    fill(client, own_company)
+    fill(client, other_company)
+    other_rows = rows_of(other_company)
+    assert all(other_rows.values()), other_rows
+    erase_product(own_company.product_id)
+    assert set(rows_of(own_company).values()) == {0}
+    assert rows_of(other_company) == other_rows
+    assert send_events(client, own_company, event()).status_code == 401
 
 
 def test_what_is_not_there_cannot_be_removed(app: Flask) -> None:
@@ -100,8 +100,8 @@ def test_an_interrupted_erasure_can_be_begun_again(
     client: FlaskClient, company: Company, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     send_events(client, company, event())
-    with monkeypatch.context() as patched:
-        patched.setattr("app.retention.erasure._erase", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+    with monkeypatch.context() as patch:
+        patch.setattr("app.retention.erasure._erase", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
         with pytest.raises(KeyboardInterrupt):
             erase_product(company.product_id)
     assert erase_product(company.product_id) == 1
@@ -121,9 +121,9 @@ def tables_of(package: str) -> set[str]:
 @pytest.mark.parametrize("package", sorted(DECLARATIONS))
 def test_every_table_of_a_package_leaves_by_its_rules_or_stays_for_a_reason(package: str) -> None:
     declaration = DECLARATIONS[package]
-    leaving = {rule.table for rule in declaration.RULES}
-    assert leaving | set(declaration.TABLES_WITHOUT_RULES) == tables_of(package)
-    assert not leaving & set(declaration.TABLES_WITHOUT_RULES)
+    rule_tables = {rule.table for rule in declaration.RULES}
+    assert rule_tables | set(declaration.TABLES_WITHOUT_RULES) == tables_of(package)
+    assert not rule_tables & set(declaration.TABLES_WITHOUT_RULES)
 
 
 def test_every_package_with_tables_declares_what_leaves() -> None:
@@ -131,13 +131,13 @@ def test_every_package_with_tables_declares_what_leaves() -> None:
 
 
 def test_every_table_with_a_tenant_is_erased_or_deleted_with_it() -> None:
-    erased = {table.name for table, _ in tenant_tables()}
+    erased_tables = {table.name for table, _ in tenant_tables()}
     cascading = {
         table.name for table in METADATA.sorted_tables if any(key.ondelete == "CASCADE" for key in table.foreign_keys)
     }
-    having = {
+    tables = {
         table.name for table in METADATA.sorted_tables if {"environment_id", "product_id"} & set(table.columns.keys())
     }
-    assert having == erased | (cascading & having)
-    assert {"interactions", "telemetry_inbox", "signals", "customers"} <= erased
-    assert not erased & cascading
+    assert tables == erased_tables | (cascading & tables)
+    assert {"interactions", "telemetry_inbox", "signals", "customers"} <= erased_tables
+    assert not erased_tables & cascading

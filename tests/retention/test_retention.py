@@ -17,7 +17,7 @@ from app.retention import service as retention
 from app.summaries import service as summaries
 from app.summaries.models import InteractionDay
 from app.telemetry import persistence
-from tests.factories import Company, bearer, event, found_company, send_events, send_review
+from tests.factories import Company, bearer, create_company, event, send_events, send_review
 
 NOW = datetime(2026, 6, 1, 12, tzinfo=UTC)
 
@@ -43,17 +43,17 @@ def test_each_environment_keeps_for_as_long_as_it_says(
     client: FlaskClient, company: Company, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with transaction():
-        other = found_company()
-        products.set_environment(other.environment_id, retention_days=10)
+        other_company = create_company()
+        products.set_environment(other_company.environment_id, retention_days=10)
     at(monkeypatch, NOW - timedelta(days=11))
     monkeypatch.setattr("tests.factories.time.time", lambda: datetime.now(UTC).timestamp())
     fill(client, company)
-    fill(client, other)
+    fill(client, other_company)
     at(monkeypatch, NOW)
     assert retention.expire_feedback().row_count == 3 + 1 + 1
     with transaction():
-        kept = session().scalars(select(Interaction.environment_id).distinct()).all()
-    assert kept == [company.environment_id]
+        environment_ids = session().scalars(select(Interaction.environment_id).distinct()).all()
+    assert environment_ids == [company.environment_id]
 
 
 def test_the_border_is_exact(client: FlaskClient, company: Company, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -105,7 +105,7 @@ def test_running_it_twice_removes_nothing_more(
 
 def test_what_a_customer_decided_outlives_the_feedback(client: FlaskClient, monkeypatch: pytest.MonkeyPatch) -> None:
     with transaction():
-        company = found_company(Mode.ASK_ONCE)
+        company = create_company(Mode.ASK_ONCE)
     token = company.capability(subject="afsub1_" + "S" * 43)
     client.post("/api/v2/consent/decisions", json={"decision": "declined"}, headers=bearer(token))
     at(monkeypatch, datetime.now(UTC) + timedelta(days=400))

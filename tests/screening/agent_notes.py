@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from itertools import starmap
 
 from tests.screening import identifiers
-from tests.screening.identifiers import ADJECTIVES, ERRORS, FIELDS, MAKERS, NAMED_MAKERS, SERVICES, THINGS, VERBS
+from tests.screening.identifiers import ADJECTIVES, ERRORS, FIELDS, MAKERS, NAMED_MAKERS, OBJECT_NAMES, SERVICES, VERBS
 
 TEXTS = (
     "Password reset took two tries.",
@@ -38,8 +38,8 @@ ENDINGS = (
 def _quoted(rng: random.Random) -> str:
     """Return an identifier as a part of a sentence, with or without the noun that names it."""
     value = rng.choice(NAMED_MAKERS)(rng)
-    noun = rng.choice(THINGS)
-    naming = (
+    noun = rng.choice(OBJECT_NAMES)
+    names = (
         f"{noun} {value}",
         f"the {rng.choice(ADJECTIVES)} {noun} {value}",
         f"{noun} id {value}",
@@ -51,7 +51,7 @@ def _quoted(rng: random.Random) -> str:
         f"trace {value}",
         f"version {value}",
     )
-    return rng.choice(naming) if rng.random() < 0.6 else rng.choice(MAKERS)(rng)
+    return rng.choice(names) if rng.random() < 0.6 else rng.choice(MAKERS)(rng)
 
 
 def _words(rng: random.Random) -> dict[str, str]:
@@ -60,8 +60,8 @@ def _words(rng: random.Random) -> dict[str, str]:
         "other": _quoted(rng),
         "bare": rng.choice(MAKERS)(rng),
         "cursor": identifiers.cursor(rng),
-        "noun": rng.choice(THINGS),
-        "nouns": rng.choice(THINGS) + "s",
+        "noun": rng.choice(OBJECT_NAMES),
+        "nouns": rng.choice(OBJECT_NAMES) + "s",
         "adjective": rng.choice(ADJECTIVES),
         "verb": rng.choice(VERBS),
         "service": rng.choice(SERVICES),

@@ -40,14 +40,14 @@ def fill(template: str, rng: random.Random) -> str:
 
 
 # What people and machines use as passwords and keys.
-CHOSEN_PASSWORDS = (
+PASSWORD_TEMPLATES = (
     "{word}{digits:4}!",
     "{word}{digits:2}",
     "{word}-{word}-{digits:2}",
     "{word}@{digits:3}",
     "P@{word}{digits:1}",
 )
-MADE_KEYS = (
+KEY_TEMPLATES = (
     "{base62:20}",
     "{base62:40}",
     "{base36:24}",
@@ -147,13 +147,13 @@ COOKIE_SENTENCES = (
 def named_credentials(rng: random.Random) -> Iterator[tuple[str, str]]:
     """Yield each naming sentence with each shape of value that belongs into it."""
     for sentence in PASSWORD_SENTENCES:
-        for shape in (*CHOSEN_PASSWORDS, *MADE_KEYS):
+        for shape in (*PASSWORD_TEMPLATES, *KEY_TEMPLATES):
             yield sentence, sentence.replace("{secret}", _url_safe(sentence, fill(shape, rng)))
     for sentence in KEY_SENTENCES:
-        for shape in MADE_KEYS:
+        for shape in KEY_TEMPLATES:
             yield sentence, sentence.replace("{secret}", fill(shape, rng))
     for sentence in BASIC_SENTENCES:
-        for shape in CHOSEN_PASSWORDS:
+        for shape in PASSWORD_TEMPLATES:
             login = base64.b64encode(f"ops:{fill(shape, rng)}".encode()).decode()
             yield sentence, sentence.replace("{secret}", login)
     for sentence in COOKIE_SENTENCES:

@@ -10,7 +10,7 @@ from tests.screening.generators import fill, words
 
 CROCKFORD = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 
-THINGS = words(
+OBJECT_NAMES = words(
     "order invoice customer shipment refund booking reservation ticket report document session request run job task "
     "event message thread file upload export import batch payment subscription account project workspace item "
     "product cart checkout search query page record row user conversation deployment build pipeline commit branch "
@@ -46,7 +46,7 @@ ERRORS = words(
     "ConditionalCheckFailed ORDER_ALREADY_SHIPPED rate_limit_exceeded invalid_request_error "
     "insufficient_permissions quota_exceeded_for_day"
 )
-Maker = Callable[[random.Random], str]
+Generator = Callable[[random.Random], str]
 
 
 def _uuid(rng: random.Random) -> str:
@@ -64,7 +64,7 @@ def _ulid(rng: random.Random) -> str:
 
 
 def _type_id(rng: random.Random) -> str:
-    return f"{rng.choice(THINGS)}_{_ulid(rng).lower()}"
+    return f"{rng.choice(OBJECT_NAMES)}_{_ulid(rng).lower()}"
 
 
 def _object_id(rng: random.Random) -> str:
@@ -84,9 +84,8 @@ def _trace(rng: random.Random) -> str:
 
 def _cloud_id(rng: random.Random) -> str:
     kind = rng.choice(["i", "vpc", "subnet", "sg", "vol", "ami", "eni", "snap", "rtb", "fs"])
-    arn = (
-        f"arn:aws:{rng.choice(['s3', 'sqs', 'lambda'])}:eu-west-1:{fill('{digits:12}', rng)}:{rng.choice(THINGS)}-queue"
-    )
+    queue = f"{rng.choice(OBJECT_NAMES)}-queue"
+    arn = f"arn:aws:{rng.choice(['s3', 'sqs', 'lambda'])}:eu-west-1:{fill('{digits:12}', rng)}:{queue}"
     return rng.choice([fill(kind + "-0{hex:16}", rng), arn])
 
 
@@ -97,10 +96,10 @@ def _pod(rng: random.Random) -> str:
 
 
 def path(rng: random.Random) -> str:
-    parts = [rng.choice((*SERVICES, *THINGS, "src", "lib", "v2", "api", "tests", "data")) for _ in range(4)]
+    parts = [rng.choice((*SERVICES, *OBJECT_NAMES, "src", "lib", "v2", "api", "tests", "data")) for _ in range(4)]
     name = rng.choice(
         (
-            f"{rng.choice(THINGS)}_{rng.choice(FIELDS)}.py",
+            f"{rng.choice(OBJECT_NAMES)}_{rng.choice(FIELDS)}.py",
             fill("main.{hex:8}.js", rng),
             fill("chunk-{BASE36:8}.css", rng),
             fill("vendors.{hex:20}.bundle.js", rng),
@@ -160,16 +159,14 @@ def instant(rng: random.Random) -> str:
 
 
 def cursor(rng: random.Random) -> str:
-    encoded = base64.urlsafe_b64encode(f'{{"id":{rng.randint(1, 10**9)},"d":"next"}}'.encode()).decode()
+    text = base64.urlsafe_b64encode(f'{{"id":{rng.randint(1, 10**9)},"d":"next"}}'.encode()).decode()
     name = rng.choice(["cursor", "next cursor", "page token", "nextPageToken", "continuation token", "etag", "ETag"])
-    return f"{name} {rng.choice(['', '= ', 'was '])}{rng.choice([encoded, fill('{base62:22}', rng)])}".replace(
-        "  ", " "
-    )
+    return f"{name} {rng.choice(['', '= ', 'was '])}{rng.choice([text, fill('{base62:22}', rng)])}".replace("  ", " ")
 
 
 def _node_id(rng: random.Random) -> str:
     scheme = rng.choice(["gid://shop", "cursor:v2:", "0123:", "arrayconnection:"])
-    return base64.b64encode(f"{scheme}/{rng.choice(THINGS)}/{rng.randint(1, 10**12)}".encode()).decode()
+    return base64.b64encode(f"{scheme}/{rng.choice(OBJECT_NAMES)}/{rng.randint(1, 10**12)}".encode()).decode()
 
 
 def _short_id(rng: random.Random) -> str:
@@ -177,9 +174,9 @@ def _short_id(rng: random.Random) -> str:
 
 
 def _code_name(rng: random.Random) -> str:
-    camel = "".join(word.title() for word in rng.sample([*THINGS, *SERVICES, *VERBS], 4))
-    snake = "_".join(rng.sample([*THINGS, *VERBS, *ADJECTIVES], 4))
-    kebab = "-".join(rng.sample([*THINGS, *SERVICES, *ADJECTIVES], 4))
+    camel = "".join(word.title() for word in rng.sample([*OBJECT_NAMES, *SERVICES, *VERBS], 4))
+    snake = "_".join(rng.sample([*OBJECT_NAMES, *VERBS, *ADJECTIVES], 4))
+    kebab = "-".join(rng.sample([*OBJECT_NAMES, *SERVICES, *ADJECTIVES], 4))
     forms = (
         camel,
         f"{camel}V{rng.randint(1, 4)}",
@@ -200,12 +197,12 @@ def _code_name(rng: random.Random) -> str:
     return rng.choice(forms)
 
 
-MAKERS: tuple[Maker, ...] = (
+MAKERS: tuple[Generator, ...] = (
     *(_uuid, _uuid, _uuid, _time_ordered_uuid, _ulid, _type_id, _object_id, _object_id, _digest, _digest, _trace),
     *(_cloud_id, _node_id, _pod, path, path, version, _number, _number, instant, _code_name, _code_name),
     lambda rng: rng.choice(ERRORS),
 )
 """What a note may quote without any word that says what it is."""
 
-NAMED_MAKERS: tuple[Maker, ...] = (*MAKERS, _short_id)
+NAMED_MAKERS: tuple[Generator, ...] = (*MAKERS, _short_id)
 """What a note may quote behind the word that says what it is."""

@@ -33,8 +33,8 @@ def _private_key(rng: random.Random) -> str:
 
 def _jwt(rng: random.Random) -> str:
     parts = ['{"alg":"HS256","typ":"JWT"}', fill('{"sub":"{digits:10}","iat":{digits:10}}', rng)]
-    encoded = [base64.urlsafe_b64encode(part.encode()).decode().rstrip("=") for part in parts]
-    return ".".join([*encoded, fill("{base64url:43}", rng)])
+    segments = [base64.urlsafe_b64encode(part.encode()).decode().rstrip("=") for part in parts]
+    return ".".join([*segments, fill("{base64url:43}", rng)])
 
 
 def _url_password(rng: random.Random) -> str:
@@ -81,8 +81,8 @@ def _card(rng: random.Random) -> str:
     prefix, length, groups = rng.choice(_CARDS)
     digits = prefix + "".join(rng.choices(string.digits, k=length - len(prefix) - 1))
     digits += luhn.calc_check_digit(digits)
-    cuts = itertools.accumulate(groups, initial=0)
-    number = rng.choice(["", " ", "-"]).join(digits[start:end] for start, end in itertools.pairwise(cuts))
+    offsets = itertools.accumulate(groups, initial=0)
+    number = rng.choice(["", " ", "-"]).join(digits[start:end] for start, end in itertools.pairwise(offsets))
     return number + rng.choice(["", " 12/29", " 123"])
 
 
@@ -106,8 +106,8 @@ def _iban(rng: random.Random) -> str:
         number = number.replace("{check}", iban.calc_check_digits(number.replace("{check}", "00")))
         if iban.is_valid(number, check_country=True):
             break
-    spaced = " ".join(number[start : start + 4] for start in range(0, len(number), 4))
-    return rng.choice([number, spaced, number.lower()])
+    text = " ".join(number[start : start + 4] for start in range(0, len(number), 4))
+    return rng.choice([number, text, number.lower()])
 
 
 def _ssn(rng: random.Random) -> str:
@@ -127,9 +127,9 @@ def _international_phone(rng: random.Random) -> str:
 
 
 def _american_phone(rng: random.Random) -> str:
-    area, office, line = rng.randrange(201, 990), rng.randrange(200, 1000), rng.randrange(10_000)
+    area, exchange, line = rng.randrange(201, 990), rng.randrange(200, 1000), rng.randrange(10_000)
     style = rng.choice(["({}) {}-{:04}", "{}-{}-{:04}", "{}.{}.{:04}", "1-{}-{}-{:04}", "({}){}-{:04}"])
-    return style.format(area, office, line)
+    return style.format(area, exchange, line)
 
 
 def _named_phone(rng: random.Random) -> str:
@@ -139,7 +139,7 @@ def _named_phone(rng: random.Random) -> str:
     return introduction + " " + rng.choice(["0", "", "1"]) + fill("{digits:9}", rng)
 
 
-LISTED: dict[str, tuple[str, Callable[[random.Random], str]]] = {
+FORMATS: dict[str, tuple[str, Callable[[random.Random], str]]] = {
     "own_key": ("own_key", _own_key),
     "private_key": ("private_key", _private_key),
     "jwt": ("jwt", _jwt),
@@ -167,8 +167,8 @@ LISTED_SENTENCES = (
 )
 
 
-def listed(name: str, rng: random.Random, rounds: int = 12) -> Iterator[str]:
+def generate_texts(name: str, rng: random.Random, rounds: int = 12) -> Iterator[str]:
     """Yield many of one listed format, each in each sentence."""
     for _ in range(rounds):
         for sentence in LISTED_SENTENCES:
-            yield sentence.replace("{it}", LISTED[name][1](rng))
+            yield sentence.replace("{it}", FORMATS[name][1](rng))

@@ -75,9 +75,9 @@ def seconds(work: Callable[[str], object], text: str) -> float:
 
 def grows_like_the_text(work: Callable[[str], object], unit: str) -> bool:
     """Compare two lengths; a slow pair is measured again, since other processes share the machine."""
-    long = (unit * LONG)[:LONG]
-    short = long[:SHORT]
-    return any(seconds(work, long) < 8 * max(seconds(work, short), 0.001) for _ in range(4))
+    long_text = (unit * LONG)[:LONG]
+    short = long_text[:SHORT]
+    return any(seconds(work, long_text) < 8 * max(seconds(work, short), 0.001) for _ in range(4))
 
 
 def search_everything(pattern: re.Pattern[str]) -> Callable[[str], object]:
@@ -86,8 +86,8 @@ def search_everything(pattern: re.Pattern[str]) -> Callable[[str], object]:
 
 @pytest.mark.parametrize("row", [*RULES, *DETECTORS], ids=lambda row: row.id)
 def test_the_time_of_a_pattern_grows_with_the_text(row: Rule | Detector) -> None:
-    slow = [unit for unit in UNITS if not grows_like_the_text(search_everything(row.pattern), unit)]
-    assert slow == []
+    slow_units = [unit for unit in UNITS if not grows_like_the_text(search_everything(row.pattern), unit)]
+    assert slow_units == []
 
 
 @pytest.mark.parametrize("unit", UNITS)

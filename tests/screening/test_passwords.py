@@ -5,9 +5,9 @@ import random
 import pytest
 
 from app.screening.scanner import find_private
-from tests.screening.generators import CHOSEN_PASSWORDS, fill
+from tests.screening.generators import PASSWORD_TEMPLATES, fill
 
-FOUND = (
+PASSWORDS = (
     'The body was {{\\"user\\":\\"ops\\",\\"password\\":\\"{0}\\"}} in the log.',
     '{{\\"pwd\\": \\"{0}\\"}}',
     "It ran curl -u admin:{0} https://host.dev/x twice.",
@@ -30,7 +30,7 @@ FOUND = (
     "Entered {0} as the admin password, and it was accepted.",
 )
 
-ACCEPTED = (
+HARMLESS_TEXTS = (
     "The first pass: 12 rows; the second pass: 14 rows.",
     "user: ok, pass: true",
     "curl -u returned a usage error.",
@@ -53,13 +53,13 @@ ACCEPTED = (
 )
 
 
-@pytest.mark.parametrize("sentence", FOUND)
-@pytest.mark.parametrize("shape", CHOSEN_PASSWORDS)
+@pytest.mark.parametrize("sentence", PASSWORDS)
+@pytest.mark.parametrize("shape", PASSWORD_TEMPLATES)
 def test_a_password_is_found(sentence: str, shape: str) -> None:
     notes = [sentence.format(fill(shape, random.Random(number))) for number in range(10)]
     assert [note for note in notes if find_private(note) is None] == []
 
 
-@pytest.mark.parametrize("note", ACCEPTED)
+@pytest.mark.parametrize("note", HARMLESS_TEXTS)
 def test_a_note_without_a_password_is_accepted(note: str) -> None:
     assert find_private(note) is None

@@ -11,8 +11,8 @@ from app.screening.payload import FORBIDDEN_KEYS, find_forbidden_keys, refuse_fo
 
 
 def camel(key: str) -> str:
-    first, *others = key.split("_")
-    return first + "".join(map(str.capitalize, others))
+    first, *tail = key.split("_")
+    return first + "".join(map(str.capitalize, tail))
 
 
 @pytest.mark.parametrize("key", sorted(FORBIDDEN_KEYS))
@@ -22,8 +22,8 @@ def camel(key: str) -> str:
     ids=["as it is", "upper", "title", "camel", "swapped camel", "dashes"],
 )
 def test_a_forbidden_key_is_found_in_every_spelling(key: str, spell: Callable[[str], str]) -> None:
-    spelled = spell(key)
-    assert find_forbidden_keys({"note": "x", spelled: 1}) == [f"/{spelled}"]
+    spelling = spell(key)
+    assert find_forbidden_keys({"note": "x", spelling: 1}) == [f"/{spelling}"]
 
 
 @pytest.mark.parametrize(

@@ -26,29 +26,29 @@ def seed() -> int:
     return number
 
 
-def missed(texts: Iterable[str]) -> list[str]:
+def list_misses(texts: Iterable[str]) -> list[str]:
     return [text for text in texts if find_private(text) is None]
 
 
 def test_fewer_than_one_ordinary_note_in_two_hundred_is_rejected(seed: int) -> None:
     notes = list(agent_notes(random.Random(seed), COUNT))
-    rejected = [(finding.rule, note) for note in notes if (finding := find_private(note))]
-    assert len(rejected) < 0.005 * COUNT, (seed, rejected)
+    rejections = [(finding.rule, note) for note in notes if (finding := find_private(note))]
+    assert len(rejections) < 0.005 * COUNT, (seed, rejections)
 
 
 def test_three_in_four_bare_unseen_secrets_are_found(seed: int) -> None:
-    texts = missed(unseen_secrets(random.Random(seed), COUNT, BARE_SENTENCES))
+    texts = list_misses(unseen_secrets(random.Random(seed), COUNT, BARE_SENTENCES))
     assert len(texts) <= 0.25 * COUNT, (seed, texts[:50])
 
 
 def test_more_than_nine_in_ten_unseen_secrets_in_context_are_found(seed: int) -> None:
-    texts = missed(unseen_secrets(random.Random(seed), COUNT, CONTEXT_SENTENCES))
+    texts = list_misses(unseen_secrets(random.Random(seed), COUNT, CONTEXT_SENTENCES))
     assert len(texts) <= 0.08 * COUNT, (seed, texts[:50])
 
 
 def test_nine_in_ten_named_credentials_are_found(seed: int) -> None:
     texts = [text for _, text in named_credentials(random.Random(seed))]
-    assert len(missed(texts)) <= 0.1 * len(texts), (seed, missed(texts)[:50])
+    assert len(list_misses(texts)) <= 0.1 * len(texts), (seed, list_misses(texts)[:50])
 
 
 def test_the_generated_notes_differ_from_each_other(seed: int) -> None:

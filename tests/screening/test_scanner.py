@@ -12,7 +12,7 @@ from app.screening.candidates import is_secret
 from app.screening.rules import RULES
 from app.screening.scanner import Finding, find_private
 from tests.screening.generators import RULE_EXAMPLES, fill, named_credentials
-from tests.screening.listed import LISTED, listed
+from tests.screening.listed import FORMATS, generate_texts
 from tests.screening.unseen_secrets import BARE_SENTENCES, unseen_secrets
 
 SEEDS = (1, 2, 3)
@@ -29,18 +29,20 @@ def test_every_naming_sentence_is_understood(seed: int) -> None:
     results: dict[str, list[bool]] = {}
     for sentence, text in named_credentials(random.Random(seed)):
         results.setdefault(sentence, []).append(find_private(text) is not None)
-    assert [sentence for sentence, hits in results.items() if sum(hits) < 0.7 * len(hits)] == []
+    assert [sentence for sentence, findings in results.items() if sum(findings) < 0.7 * len(findings)] == []
 
 
-@pytest.mark.parametrize("name", LISTED)
+@pytest.mark.parametrize("name", FORMATS)
 def test_a_listed_format_is_always_found(name: str) -> None:
-    missed = [text for seed in SEEDS for text in listed(name, random.Random(seed)) if find_private(text) is None]
-    assert missed == []
+    misses = [
+        text for seed in SEEDS for text in generate_texts(name, random.Random(seed)) if find_private(text) is None
+    ]
+    assert misses == []
 
 
-@pytest.mark.parametrize("name", LISTED)
+@pytest.mark.parametrize("name", FORMATS)
 def test_a_listed_format_is_found_by_its_own_rule(name: str) -> None:
-    rule, make = LISTED[name]
+    rule, make = FORMATS[name]
     rng = random.Random(4)
     assert {rule_of(f"It showed {make(rng)} and stopped.") for _ in range(20)} == {rule}
 
@@ -55,8 +57,8 @@ def test_no_ordinary_note_is_refused() -> None:
 
 
 def test_ordinary_notes_pass_when_they_stand_together() -> None:
-    joined = [" ".join(NOTES[start : start + 4]) for start in range(0, len(NOTES), 4)]
-    assert [(finding.rule, text) for text in joined if (finding := find_private(text))] == []
+    texts = [" ".join(NOTES[start : start + 4]) for start in range(0, len(NOTES), 4)]
+    assert [(finding.rule, text) for text in texts if (finding := find_private(text))] == []
 
 
 def test_every_rule_has_an_example() -> None:
@@ -84,18 +86,18 @@ def test_no_trigger_holds_back_a_text_that_its_rule_would_find() -> None:
     assert held_back == []
 
 
-def sparse(text: str, mark: str) -> str:
-    return mark.join(text)
+def sparse(text: str, separator: str) -> str:
+    return separator.join(text)
 
 
 def full_width(text: str) -> str:
     return "".join(chr(ord(letter) + 0xFEE0) if "!" <= letter <= "~" else letter for letter in text)
 
 
-@pytest.mark.parametrize("mark", ["\u200b", "\u200d", "\u2060", "\ufeff", "\u00ad", "\u202e"])
+@pytest.mark.parametrize("separator", ["\u200b", "\u200d", "\u2060", "\ufeff", "\u00ad", "\u202e"])
 @pytest.mark.parametrize("rule_id", RULE_EXAMPLES)
-def test_invisible_characters_hide_nothing(rule_id: str, mark: str) -> None:
-    assert rule_of(sparse(fill(RULE_EXAMPLES[rule_id], random.Random(7)), mark)) == rule_id
+def test_invisible_characters_hide_nothing(rule_id: str, separator: str) -> None:
+    assert rule_of(sparse(fill(RULE_EXAMPLES[rule_id], random.Random(7)), separator)) == rule_id
 
 
 @pytest.mark.parametrize("rule_id", RULE_EXAMPLES)

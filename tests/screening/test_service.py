@@ -40,10 +40,10 @@ def rejection(*texts: str) -> BadRequest:
 
 
 def break_scan(monkeypatch: pytest.MonkeyPatch) -> None:
-    def explode(_text: str) -> None:
+    def fail(_text: str) -> None:
         raise ValueError(SECRET)
 
-    monkeypatch.setattr(service, "find_private", explode)
+    monkeypatch.setattr(service, "find_private", fail)
 
 
 def test_ordinary_texts_pass() -> None:

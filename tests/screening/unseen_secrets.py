@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from tests.screening.agent_notes import ENDINGS
 from tests.screening.generators import fill, words
-from tests.screening.identifiers import OBJECT_PREFIXES, SERVICES, THINGS, VERBS
+from tests.screening.identifiers import OBJECT_NAMES, OBJECT_PREFIXES, SERVICES, VERBS
 
 BODIES = ("hex", "base36", "BASE36", "base62", "base62", "base62", "base64url", "base32")
 SEPARATORS = ("_", "_", "_", "-", "-", ".")
@@ -33,8 +33,10 @@ def token(rng: random.Random) -> str:
 
 def _token_without_prefix(rng: random.Random) -> str:
     forms = ("{base62:40}", "{base62:64}", "{base64url:43}", "{base62:32}", "{base62:24}.{base64url:6}.{base64url:38}")
-    joined = "".join(rng.choices(string.ascii_letters, k=4))
-    return fill(rng.choice((*forms, joined + "{base62:40}", joined + "{hex:32}", joined.lower() + "{base36:40}")), rng)
+    letters = "".join(rng.choices(string.ascii_letters, k=4))
+    return fill(
+        rng.choice((*forms, letters + "{base62:40}", letters + "{hex:32}", letters.lower() + "{base36:40}")), rng
+    )
 
 
 def _prefix(rng: random.Random) -> str:
@@ -109,7 +111,7 @@ def unseen_secrets(rng: random.Random, count: int, sentences: tuple[str, ...]) -
             service=service,
             upper=service.upper(),
             field=rng.choice(FIELDS),
-            noun=rng.choice(THINGS),
+            noun=rng.choice(OBJECT_NAMES),
             verb=rng.choice(VERBS),
             ending=rng.choice(ENDINGS),
         )

@@ -19,7 +19,7 @@ HANG_UP = 0
 """In place of a status: close the connection without an answer."""
 
 
-class Received(NamedTuple):
+class ReceivedRequest(NamedTuple):
     """One request that came in."""
 
     at: float
@@ -50,11 +50,11 @@ class Reply(NamedTuple):
 
 
 class Endpoint:
-    """Answers from `replies` in order, and then with `usual`."""
+    """Answers from `replies` in order, and then with `default_reply`."""
 
-    def __init__(self, *replies: Reply, usual: Reply | None = None) -> None:
-        self.replies, self.usual = list(replies), usual or Reply()
-        self.received: list[Received] = []
+    def __init__(self, *replies: Reply, default_reply: Reply | None = None) -> None:
+        self.replies, self.default_reply = list(replies), default_reply or Reply()
+        self.requests: list[ReceivedRequest] = []
         self.gate = threading.Event()
         """No answer goes out while this is not set."""
         self.gate.set()
@@ -63,7 +63,7 @@ class Endpoint:
 
     @property
     def events(self) -> list[dict[str, Any]]:
-        return [event for request in self.received for event in request.events]
+        return [event for request in self.requests for event in request.events]
 
     @property
     def numbers(self) -> list[int]:
@@ -89,9 +89,11 @@ def _handler(endpoint: Endpoint) -> type[BaseHTTPRequestHandler]:
 
         def do_POST(self) -> None:
             body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
-            endpoint.received.append(Received(time.monotonic(), self.path, dict(self.headers), body, self.command))
+            endpoint.requests.append(
+                ReceivedRequest(time.monotonic(), self.path, dict(self.headers), body, self.command)
+            )
             endpoint.gate.wait(10)
-            reply = endpoint.replies.pop(0) if endpoint.replies else endpoint.usual
+            reply = endpoint.replies.pop(0) if endpoint.replies else endpoint.default_reply
             if reply.status == HANG_UP:
                 self.close_connection = True
                 with suppress(OSError):
@@ -156,7 +158,7 @@ def put(queue: TelemetryQueue, *numbers: int) -> None:
 
 
 def wait_until(is_true: Callable[[], object], timeout_s: float = 5) -> None:
-    until = time.monotonic() + timeout_s
+    deadline = time.monotonic() + timeout_s
     while not is_true():
-        assert time.monotonic() < until, f"not so within {timeout_s} seconds"
+        assert time.monotonic() < deadline, f"not so within {timeout_s} seconds"
         time.sleep(0.005)

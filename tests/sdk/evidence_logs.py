@@ -23,7 +23,7 @@ BINGBOT = (
 CHATGPT = "https://chatgpt.com/"
 
 
-def combined(
+def combined_line(
     user_agent: str = GPTBOT,
     referrer: str = "-",
     *,
@@ -131,9 +131,9 @@ CLOUDFRONT_HEAD = (
 
 def cloudfront(user_agent: str = GPTBOT, referrer: str = "-") -> str:
     """Return a line of CloudFront, which encodes user agents."""
-    encoded = user_agent.replace("%", "%25").replace(" ", "%20")
+    user_agent_field = user_agent.replace("%", "%25").replace(" ", "%20")
     columns = "2026-11-20\t10:11:12\tIAD89-C3\t335\t20.171.206.9\tGET\td1.cloudfront.net\t/private/report-7\t200"
-    return f"{columns}\t{referrer}\t{encoded}\tcustomer=jane\t-\tHit\t2kP01Cgw2cMXMKlogaJwkCt7MVHA8Flx==\n"
+    return f"{columns}\t{referrer}\t{user_agent_field}\tcustomer=jane\t-\tHit\t2kP01Cgw2cMXMKlogaJwkCt7MVHA8Flx==\n"
 
 
 def _line(content: dict[str, Any]) -> str:

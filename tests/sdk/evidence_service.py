@@ -17,11 +17,11 @@ from tests.sdk.endpoint import HANG_UP
 KEY = "af_company_0123456789abcdef0123456789abcdef_0123456789012345678901234567890123456789abc"
 PATH = "/api/v1/evidence/http-requests/batches"
 
-_ALLOWED = protocol.read("allowlist.json")
-TOKENS = {entry["token"] for entry in _ALLOWED["tokens"]}
-HOSTS = {entry["host"] for entry in _ALLOWED["hosts"]}
+_ALLOWLIST = protocol.read("allowlist.json")
+TOKENS = {entry["token"] for entry in _ALLOWLIST["tokens"]}
+HOSTS = {entry["host"] for entry in _ALLOWLIST["hosts"]}
 METHODS = {"published_ip_range", "forward_confirmed_reverse_dns"} | {
-    f"{vendor}_verified_bot" for vendor in _ALLOWED["vendors"]
+    f"{vendor}_verified_bot" for vendor in _ALLOWLIST["vendors"]
 }
 KINDS = {"cdn_log", "edge_worker", "load_balancer_log", "server_log", "application"}
 
@@ -44,9 +44,12 @@ def check_batch(batch: Json) -> None:
 
 def check_event(event: Json) -> None:
     """Fail unless an event is exactly of the contract's shape."""
-    needed, optional = {"eventId", "observedAt", "method", "responseStatus"}, {"agentToken", "referrerHost"}
-    assert needed <= set(event) <= needed | optional | {"networkEvidence"}
-    assert optional & set(event)
+    required_members, optional_members = (
+        {"eventId", "observedAt", "method", "responseStatus"},
+        {"agentToken", "referrerHost"},
+    )
+    assert required_members <= set(event) <= required_members | optional_members | {"networkEvidence"}
+    assert optional_members & set(event)
     check_opaque(event["eventId"])
     assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", event["observedAt"])
     assert datetime.fromisoformat(event["observedAt"]).tzinfo

@@ -85,7 +85,7 @@ class CompanyClient(AgentFeedback):
         self.telemetry.put = self.events.append
 
 
-def make_asking_app(
+def make_enrichment_app(
     feedback: AgentFeedback, body: bytes | Iterable[bytes] = BODY, headers: Headers | None = None, **arguments: Any
 ) -> App:
     """Return a product that asks with each response."""
@@ -103,7 +103,7 @@ def make_asking_app(
 
 def requests_of(endpoint: Endpoint) -> list[dict[str, Any]]:
     """Return the enrichment requests that came in."""
-    return [request.content for request in endpoint.received if request.path == "/api/v2/enrichment/requests"]
+    return [request.content for request in endpoint.requests if request.path == "/api/v2/enrichment/requests"]
 
 
 class _Server(ThreadingMixIn, WSGIServer):
@@ -111,7 +111,7 @@ class _Server(ThreadingMixIn, WSGIServer):
     block_on_close = False
 
 
-class _Silent(WSGIRequestHandler):
+class _QuietHandler(WSGIRequestHandler):
     def log_message(self, format: str, *args: Any) -> None:
         """Say nothing."""
 
@@ -119,7 +119,7 @@ class _Silent(WSGIRequestHandler):
 @contextmanager
 def serving_app(app: App) -> Iterator[str]:
     """Serve a product over HTTP while the block runs; yields its URL."""
-    with make_server("127.0.0.1", 0, app, _Server, _Silent) as server:
+    with make_server("127.0.0.1", 0, app, _Server, _QuietHandler) as server:
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
         thread.start()
         try:

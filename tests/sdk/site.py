@@ -27,7 +27,7 @@ class Response:
     starts: int = 0
 
     def all(self, name: str) -> list[str]:
-        return [value for written, value in self.headers if written.lower() == name.lower()]
+        return [value for header_name, value in self.headers if header_name.lower() == name.lower()]
 
     @property
     def has_envelope(self) -> bool:
@@ -80,27 +80,27 @@ def make_app(
 
 def fetch(app: App, path: str = "/orders/12", *, is_strict: bool = True, **environ: Any) -> Response:
     """Ask once, as a server does; `is_strict` has the standard library check every rule of WSGI."""
-    response, written = Response(), bytearray()
+    response, content = Response(), bytearray()
     request: dict[str, Any] = {"SCRIPT_NAME": "", "PATH_INFO": path, "QUERY_STRING": "", **environ}
     setup_testing_defaults(request)
 
     def start_response(status: str, headers: Headers, exc_info: Any = None) -> Callable[[bytes], Any]:
         response.status, response.headers = status, headers
         response.starts += 1
-        return written.extend
+        return content.extend
 
     chunks = (validator(app) if is_strict else app)(request, start_response)
     try:
         for chunk in chunks:
-            written += chunk
+            content += chunk
     finally:
         if hasattr(chunks, "close"):
             chunks.close()
-    response.body = bytes(written)
+    response.body = bytes(content)
     return response
 
 
-def both(app: App, feedback: Client, path: str = "/orders/12", **environ: Any) -> tuple[Response, Response]:
+def fetch_both(app: App, feedback: Client, path: str = "/orders/12", **environ: Any) -> tuple[Response, Response]:
     """Return what the product answers without and with the adapter."""
     is_strict = environ.pop("is_strict", True)
     inner = validator(app) if is_strict else app

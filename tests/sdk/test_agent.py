@@ -24,7 +24,7 @@ def quick_retry(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(autouse=True)
 def usual_answer(endpoint: Endpoint) -> None:
-    endpoint.usual = Reply(200, json.dumps(ANSWER).encode())
+    endpoint.default_reply = Reply(200, json.dumps(ANSWER).encode())
 
 
 def body(url: str) -> dict[str, Any]:
@@ -37,7 +37,7 @@ def receive(url: str, allowed: Sequence[str] | None = None) -> Received:
     return envelope
 
 
-def altered(service: str, /, **changes: Any) -> Received:
+def receive_changed(service: str, /, **changes: Any) -> Received:
     """Return an envelope whose submitOutcome was changed."""
     content = body(service)
     content["_agentFeedback"]["submitOutcome"].update(changes)
@@ -90,7 +90,7 @@ def test_what_is_no_envelope_is_none(response: Any) -> None:
 def test_a_review_is_sent_as_the_envelope_says(endpoint: Endpoint) -> None:
     envelope = receive(endpoint.url)
     assert envelope.submit_outcome("success", NOTE) == ANSWER
-    (request,) = endpoint.received
+    (request,) = endpoint.requests
     assert request.path == "/api/v2/outcomes"
     assert request.headers["Authorization"] == envelope.content["submitOutcome"]["authorization"]
     assert request.headers["Content-Type"] == "application/json"
@@ -99,7 +99,7 @@ def test_a_review_is_sent_as_the_envelope_says(endpoint: Endpoint) -> None:
 
 def test_a_note_is_normalised(endpoint: Endpoint) -> None:
     receive(endpoint.url).submit_outcome("partial", "\n One  row\tof\u2003twelve\u00a0was missing. ")
-    assert json.loads(endpoint.received[0].body)["note"] == "One row of twelve was missing."
+    assert json.loads(endpoint.requests[0].body)["note"] == "One row of twelve was missing."
 
 
 @pytest.mark.parametrize("note", ["x" * 8, "x" * 500, "\N{GRINNING FACE}" * 500, " " * 600 + "x" * 8])
@@ -113,20 +113,20 @@ def test_a_note_within_the_bounds_is_sent(endpoint: Endpoint, note: str) -> None
 def test_what_the_bounds_do_not_allow_is_not_sent(endpoint: Endpoint, outcome: str, note: str) -> None:
     with pytest.raises(ValueError, match=r"outcome must be|note must have"):
         receive(endpoint.url).submit_outcome(outcome, note)
-    assert not endpoint.received
+    assert not endpoint.requests
 
 
 def test_the_bounds_are_those_that_the_envelope_publishes(endpoint: Endpoint) -> None:
     bounds = {"outcome": ["done"], "note": {"minLength": 2, "maxLength": 3}}
-    assert altered(endpoint.url, bodySchema=bounds).submit_outcome("done", "yes") == ANSWER
+    assert receive_changed(endpoint.url, bodySchema=bounds).submit_outcome("done", "yes") == ANSWER
     with pytest.raises(ValueError, match="note must have 2 to 3 characters"):
-        altered(endpoint.url, bodySchema=bounds).submit_outcome("done", "indeed")
+        receive_changed(endpoint.url, bodySchema=bounds).submit_outcome("done", "indeed")
 
 
 @pytest.mark.parametrize("bounds", [None, [], {}, {"outcome": 1}, {"outcome": ["success"], "note": {"minLength": "a"}}])
 def test_an_envelope_with_unreadable_bounds_is_not_used(endpoint: Endpoint, bounds: Any) -> None:
     with pytest.raises(ValueError, match="does not say how to submit"):
-        altered(endpoint.url, bodySchema=bounds).submit_outcome("success", NOTE)
+        receive_changed(endpoint.url, bodySchema=bounds).submit_outcome("success", NOTE)
 
 
 def test_a_state_without_the_action_takes_no_review() -> None:
@@ -143,7 +143,7 @@ def test_a_state_without_the_action_takes_no_review() -> None:
 def test_an_origin_that_is_not_allowed_gets_nothing(endpoint: Endpoint, allowed: list[str]) -> None:
     with pytest.raises(ValueError, match="is not an allowed origin"):
         receive(endpoint.url, allowed).submit_outcome("success", NOTE)
-    assert not endpoint.received
+    assert not endpoint.requests
 
 
 def test_an_allowed_origin_may_be_written_with_a_path_or_in_capitals(endpoint: Endpoint) -> None:
@@ -165,7 +165,7 @@ def test_https_is_needed_except_on_the_machine_itself(endpoint: Endpoint, url: s
 def test_a_name_before_the_host_does_not_pass_for_the_origin(endpoint: Endpoint) -> None:
     host = endpoint.url.removeprefix("http://")
     with pytest.raises(ValueError, match="is not an allowed origin"):
-        altered(endpoint.url, url=f"http://{host}@127.0.0.1:1/x").submit_outcome("success", NOTE)
+        receive_changed(endpoint.url, url=f"http://{host}@127.0.0.1:1/x").submit_outcome("success", NOTE)
 
 
 def test_a_text_in_place_of_the_list_of_origins_is_a_mistake() -> None:
@@ -177,21 +177,21 @@ def test_a_text_in_place_of_the_list_of_origins_is_a_mistake() -> None:
 def test_a_failure_that_may_pass_is_tried_once_more(endpoint: Endpoint, status: int) -> None:
     endpoint.replies.append(Reply(status))
     assert receive(endpoint.url).submit_outcome("success", NOTE) == ANSWER
-    assert endpoint.received[0].body == endpoint.received[1].body
+    assert endpoint.requests[0].body == endpoint.requests[1].body
 
 
 def test_it_is_not_tried_a_third_time(endpoint: Endpoint) -> None:
-    endpoint.usual = Reply(503, b'{"error": "busy", "code": "unavailable"}')
+    endpoint.default_reply = Reply(503, b'{"error": "busy", "code": "unavailable"}')
     with pytest.raises(ServiceUnavailable, match="answered with status 503"):
         receive(endpoint.url).submit_outcome("success", NOTE)
-    assert len(endpoint.received) == 2
+    assert len(endpoint.requests) == 2
 
 
 def test_a_service_that_hangs_up_twice_cannot_be_reached(endpoint: Endpoint) -> None:
-    endpoint.usual = Reply(HANG_UP)
+    endpoint.default_reply = Reply(HANG_UP)
     with pytest.raises(ServiceUnavailable, match="could not be reached"):
         receive(endpoint.url).submit_outcome("success", NOTE)
-    assert len(endpoint.received) == 2
+    assert len(endpoint.requests) == 2
 
 
 def test_a_service_that_is_not_there_cannot_be_reached() -> None:
@@ -201,31 +201,31 @@ def test_a_service_that_is_not_there_cannot_be_reached() -> None:
 
 def test_a_server_that_does_not_speak_tls_cannot_be_reached(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(agent_http, "TIMEOUT_S", 0.2)
-    with socket.create_server(("127.0.0.1", 0)) as silent:
-        url = f"https://127.0.0.1:{silent.getsockname()[1]}"
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        url = f"https://127.0.0.1:{listener.getsockname()[1]}"
         with pytest.raises(ServiceUnavailable, match="could not be reached"):
             receive(url).submit_outcome("success", NOTE)
 
 
 @pytest.mark.parametrize("status", [400, 401, 403, 404, 410, 422, 429])
 def test_a_refusal_is_not_tried_again(endpoint: Endpoint, status: int) -> None:
-    endpoint.usual = Reply(status, b'{"error": "no", "code": "refused"}')
+    endpoint.default_reply = Reply(status, b'{"error": "no", "code": "refused"}')
     with pytest.raises(ServiceRefused) as error:
         receive(endpoint.url).submit_outcome("success", NOTE)
     assert (error.value.status, error.value.body) == (status, {"error": "no", "code": "refused"})
-    assert len(endpoint.received) == 1
+    assert len(endpoint.requests) == 1
 
 
 @pytest.mark.parametrize("status", [301, 302, 307, 308])
 def test_a_redirect_is_a_refusal(endpoint: Endpoint, status: int) -> None:
-    endpoint.usual = Reply(status, b"<html>moved", (("Location", endpoint.url + "/elsewhere"),))
+    endpoint.default_reply = Reply(status, b"<html>moved", (("Location", endpoint.url + "/elsewhere"),))
     with pytest.raises(ServiceRefused, match=f"{status}: <html>moved"):
         receive(endpoint.url).submit_outcome("success", NOTE)
-    assert [request.path for request in endpoint.received] == ["/api/v2/outcomes"]
+    assert [request.path for request in endpoint.requests] == ["/api/v2/outcomes"]
 
 
 @pytest.mark.parametrize("answer", [b"", b"[]", b"hello", b'{"accepted"'])
 def test_a_success_that_is_no_object_is_not_taken_for_one(endpoint: Endpoint, answer: bytes) -> None:
-    endpoint.usual = Reply(200, answer)
+    endpoint.default_reply = Reply(200, answer)
     with pytest.raises(ServiceUnavailable, match="without a JSON object"):
         receive(endpoint.url).submit_outcome("success", NOTE)

@@ -21,7 +21,7 @@ VECTORS: dict[str, list[dict[str, Any]]] = json.loads((PROTOCOL / "conformance.j
 Vector = dict[str, Any]
 
 
-def verified(token: str, key: str, now: float) -> service.Capability:
+def verify(token: str, key: str, now: float) -> service.Capability:
     return service.verify(service.read(token), hashlib.sha256(key.encode()).digest(), now)
 
 
@@ -36,7 +36,7 @@ def test_a_capability_is_signed_as_the_vector_says(vector: Vector) -> None:
 @pytest.mark.parametrize("vector", VECTORS["capabilities"])
 def test_the_service_accepts_the_capability_of_a_vector(vector: Vector) -> None:
     claims = vector["claims"]
-    capability = verified(ProductKey(vector["apiKey"]).sign(claims), vector["apiKey"], 1715000001)
+    capability = verify(ProductKey(vector["apiKey"]).sign(claims), vector["apiKey"], 1715000001)
     assert capability == service.Capability(
         vector["apiKey"].split("_")[2],
         uuid.UUID(claims["i"]),
@@ -76,7 +76,7 @@ def test_an_operation_holds_nothing_that_the_service_refuses(path: str) -> None:
 )
 def test_the_service_accepts_what_is_minted_now(subject: str | None, revision: int | None) -> None:
     interaction_id, now = str(uuid.uuid4()), int(time.time())
-    capability = verified(mint(ProductKey(KEY), interaction_id, now, subject=subject, revision=revision), KEY, now)
+    capability = verify(mint(ProductKey(KEY), interaction_id, now, subject=subject, revision=revision), KEY, now)
     assert str(capability.interaction_id) == interaction_id
     assert (capability.subject, capability.revision) == (subject, revision)
     assert capability.expires_at - capability.issued_at == 7200
@@ -88,8 +88,8 @@ def test_two_capabilities_of_one_interaction_differ() -> None:
 
 
 def test_the_scope_is_the_first_part_of_the_secret_or_else_the_key_id() -> None:
-    scoped = f"af_live_{'1' * 32}_{'2' * 32}_{'s' * 43}"
-    assert ProductKey(scoped).scope == "2" * 32
+    key = f"af_live_{'1' * 32}_{'2' * 32}_{'s' * 43}"
+    assert ProductKey(key).scope == "2" * 32
     assert ProductKey(KEY).scope == "0123456789abcdef0123456789abcdef"
 
 

@@ -12,7 +12,7 @@ from agent_feedback.agent import ContextAction, Received, from_response
 from agent_feedback.errors import ServiceUnavailable
 
 from tests.sdk.endpoint import Endpoint, Reply
-from tests.sdk.shop import HANDLE, CompanyClient, context_action, json_reply, make_asking_app, serving_app
+from tests.sdk.shop import HANDLE, CompanyClient, context_action, json_reply, make_enrichment_app, serving_app
 from tests.sdk.site import JSON
 
 PRICE = {"key": "shopping.priority", "value": "price", "provenance": "agent_reports_user_statement"}
@@ -27,17 +27,17 @@ def quick_retry(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture(params=["json", "html"])
 def shop_url(endpoint: Endpoint, request: pytest.FixtureRequest) -> Iterator[str]:
     """A product on an origin of its own, which asks with each response."""
-    endpoint.usual = json_reply(context_action(endpoint.url))
+    endpoint.default_reply = json_reply(context_action(endpoint.url))
     feedback = CompanyClient(endpoint.url)
     page = {"body": PAGE, "headers": [("Content-Type", "text/html")]} if request.param == "html" else {}
-    with serving_app(feedback.wsgi(make_asking_app(feedback, **page))) as url:
+    with serving_app(feedback.wsgi(make_enrichment_app(feedback, **page))) as url:
         yield url
 
 
 def visit(url: str) -> Received:
-    received = from_response(requests.get(f"{url}/products", timeout=10), allowed_origins=[])
-    assert received
-    return received
+    actions = from_response(requests.get(f"{url}/products", timeout=10), allowed_origins=[])
+    assert actions
+    return actions
 
 
 def receive(url: str = "https://shop.example.com/products", **changes: Any) -> Received:
@@ -47,21 +47,21 @@ def receive(url: str = "https://shop.example.com/products", **changes: Any) -> R
         if content[name]:
             content[name].setdefault("url", "")
             content[name]["url"] = f"/_service/v1/enrichment/{path}"
-    received = from_response({"_service": {"customerContext": content}}, allowed_origins=[], url=url)
-    assert received
-    return received
+    actions = from_response({"_service": {"customerContext": content}}, allowed_origins=[], url=url)
+    assert actions
+    return actions
 
 
 def test_an_answer_goes_through_the_product_and_arrives(endpoint: Endpoint, shop_url: str) -> None:
-    received = visit(shop_url)
-    assert received.context
-    assert received.context.state == "answer_ready"
-    assert received.context.instruction.startswith("Please answer")
-    assert [entry["key"] for entry in received.context.catalog] == ["shopping.priority", "shop.size"]
-    endpoint.usual = json_reply({"accepted": True, "state": "answered"})
+    actions = visit(shop_url)
+    assert actions.context
+    assert actions.context.state == "answer_ready"
+    assert actions.context.instruction.startswith("Please answer")
+    assert [entry["key"] for entry in actions.context.catalog] == ["shopping.priority", "shop.size"]
+    endpoint.default_reply = json_reply({"accepted": True, "state": "answered"})
     size = {"key": "shop.size", "value": "large", "provenance": "agent_inference", "confidence": 0.5, "remember": False}
-    assert received.answer([PRICE, size]) == {"accepted": True, "state": "answered"}
-    _, request = endpoint.received
+    assert actions.answer([PRICE, size]) == {"accepted": True, "state": "answered"}
+    _, request = endpoint.requests
     assert request.path == "/api/v2/enrichment/answers"
     assert request.headers["Authorization"] == f"Bearer {HANDLE}"
     # The canonical type comes from the catalog, whatever the product calls its category.
@@ -70,59 +70,59 @@ def test_an_answer_goes_through_the_product_and_arrives(endpoint: Endpoint, shop
 
 
 def test_what_is_not_known_can_be_told_too(endpoint: Endpoint, shop_url: str) -> None:
-    received = visit(shop_url)
-    endpoint.usual = json_reply({"accepted": True})
-    received.answer([], status="no_relevant_context")
-    assert endpoint.received[-1].content == {"status": "no_relevant_context", "items": []}
+    actions = visit(shop_url)
+    endpoint.default_reply = json_reply({"accepted": True})
+    actions.answer([], status="no_relevant_context")
+    assert endpoint.requests[-1].content == {"status": "no_relevant_context", "items": []}
 
 
 def test_a_refusal_goes_through_the_product_and_ends_the_question(endpoint: Endpoint, shop_url: str) -> None:
-    received = visit(shop_url)
-    endpoint.usual = json_reply(
+    actions = visit(shop_url)
+    endpoint.default_reply = json_reply(
         {"state": "declined", "changed": True, "stageInstruction": "Thank you.", "submit": None}
     )
-    assert received.decline_context()["state"] == "declined"
-    assert endpoint.received[-1].path == "/api/v2/enrichment/consent/decisions"
-    assert endpoint.received[-1].content == {"decision": "declined"}
+    assert actions.decline_context()["state"] == "declined"
+    assert endpoint.requests[-1].path == "/api/v2/enrichment/consent/decisions"
+    assert endpoint.requests[-1].content == {"decision": "declined"}
     with pytest.raises(ValueError, match="in the state declined"):
-        received.answer([PRICE])
+        actions.answer([PRICE])
 
 
 def test_an_approval_brings_the_way_to_go_on(endpoint: Endpoint, shop_url: str) -> None:
-    endpoint.usual = json_reply(context_action(endpoint.url, "declined"))
-    received = visit(shop_url)
-    assert received.context
-    endpoint.usual = json_reply({"state": "answer_ready", "submit": context_action(endpoint.url)["submit"]})
-    received.context.decide("approved", remember=False)
-    assert endpoint.received[-1].content == {"decision": "approved", "remember": False}
-    endpoint.usual = json_reply({"accepted": True})
-    assert received.answer([PRICE])["accepted"]
+    endpoint.default_reply = json_reply(context_action(endpoint.url, "declined"))
+    actions = visit(shop_url)
+    assert actions.context
+    endpoint.default_reply = json_reply({"state": "answer_ready", "submit": context_action(endpoint.url)["submit"]})
+    actions.context.decide("approved", remember=False)
+    assert endpoint.requests[-1].content == {"decision": "approved", "remember": False}
+    endpoint.default_reply = json_reply({"accepted": True})
+    assert actions.answer([PRICE])["accepted"]
 
 
 def test_the_immediate_repetition_names_its_interaction(endpoint: Endpoint, shop_url: str) -> None:
-    received = visit(shop_url)
-    assert list(received.retry_headers) == ["Service-Context-Interaction"]
-    retry = requests.get(f"{shop_url}/products", headers=received.retry_headers, timeout=10)
+    actions = visit(shop_url)
+    assert list(actions.retry_headers) == ["Service-Context-Interaction"]
+    retry = requests.get(f"{shop_url}/products", headers=actions.retry_headers, timeout=10)
     assert b"customerContext" not in retry.content
-    assert len(endpoint.received) == 1
+    assert len(endpoint.requests) == 1
 
 
 def test_a_question_and_the_envelope_are_read_from_one_response(endpoint: Endpoint) -> None:
-    endpoint.usual = json_reply(context_action(endpoint.url))
+    endpoint.default_reply = json_reply(context_action(endpoint.url))
     for mode, state in (("never_ask", "feedback_ready"), ("off", "not_requested")):
         feedback = CompanyClient(endpoint.url, mode=mode)
-        with serving_app(feedback.wsgi(make_asking_app(feedback))) as url:
-            received = visit(url)
-            assert (received.state, received.context is not None) == (state, True)
+        with serving_app(feedback.wsgi(make_enrichment_app(feedback))) as url:
+            actions = visit(url)
+            assert (actions.state, actions.context is not None) == (state, True)
     with pytest.raises(ValueError, match="in the state not_requested"):
-        received.submit_outcome("success", "It worked as it should.")
+        actions.submit_outcome("success", "It worked as it should.")
 
 
 def test_the_service_that_is_away_is_tried_once_more_and_told_of(endpoint: Endpoint, shop_url: str) -> None:
-    received = visit(shop_url)
-    endpoint.usual = Reply(503)
+    actions = visit(shop_url)
+    endpoint.default_reply = Reply(503)
     with pytest.raises(ServiceUnavailable, match="answered with status 503 twice"):
-        received.answer([PRICE])
+        actions.answer([PRICE])
 
 
 @pytest.mark.parametrize(
@@ -160,10 +160,10 @@ def test_a_question_that_cannot_be_read_is_not_answered(schema: Any) -> None:
 def test_a_decision_needs_its_action_and_its_words() -> None:
     with pytest.raises(ValueError, match="nothing is to be decided"):
         receive(consent=None).decline_context()
-    received = receive().context
-    assert received
+    actions = receive().context
+    assert actions
     with pytest.raises(ValueError, match="decision must be one of approved, declined"):
-        received.decide("perhaps")
+        actions.decide("perhaps")
     with pytest.raises(ValueError, match="does not publish its bounds"):
         receive(consent={"url": ""}).decline_context()
 
@@ -206,20 +206,20 @@ def test_what_is_no_question_is_none(response: Any) -> None:
 
 def test_without_a_question_nothing_is_answered(endpoint: Endpoint) -> None:
     feedback = CompanyClient(endpoint.url)
-    with serving_app(feedback.wsgi(make_asking_app(feedback, b"{}", [JSON, ("Cache-Control", "private")]))) as url:
-        endpoint.usual = json_reply({})
-        received = visit(url)
-    assert (received.context, received.retry_headers) == (None, {})
+    with serving_app(feedback.wsgi(make_enrichment_app(feedback, b"{}", [JSON, ("Cache-Control", "private")]))) as url:
+        endpoint.default_reply = json_reply({})
+        actions = visit(url)
+    assert (actions.context, actions.retry_headers) == (None, {})
     with pytest.raises(ValueError, match="has no context action"):
-        received.answer([PRICE])
+        actions.answer([PRICE])
 
 
 def test_the_question_is_plain_json_for_an_agent_without_this_package(endpoint: Endpoint) -> None:
-    endpoint.usual = json_reply(context_action(endpoint.url))
+    endpoint.default_reply = json_reply(context_action(endpoint.url))
     feedback = CompanyClient(endpoint.url)
-    with serving_app(feedback.wsgi(make_asking_app(feedback))) as url:
+    with serving_app(feedback.wsgi(make_enrichment_app(feedback))) as url:
         action = requests.get(f"{url}/products", timeout=10).json()["_service"]["customerContext"]["submit"]
-        endpoint.usual = json_reply({"accepted": True})
+        endpoint.default_reply = json_reply({"accepted": True})
         answer = requests.post(
             url + action["url"],
             data=json.dumps({"status": "answered", "items": [{**PRICE, "type": "preference"}]}),

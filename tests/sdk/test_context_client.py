@@ -11,7 +11,10 @@ import pytest
 from agent_feedback import (
     Context,
     ContextItem,
+    ContextRequest,
     CustomerContext,
+    CustomerReferences,
+    FieldDefinition,
     InvalidOption,
     Observation,
     ServiceRefused,
@@ -24,7 +27,7 @@ from tests.sdk.shop import CompanyClient, context_action, json_reply
 from tests.sdk.site import Client
 
 INTERACTION = "018f1f2e-7b4a-4c12-9c8d-123456789abc"
-WANTED = {"interaction_id": INTERACTION, "operation": "/products", "surface": "http_json", "purpose": "p"}
+REQUEST_ARGUMENTS = {"interaction_id": INTERACTION, "surface": "http_json"}
 ITEM = {
     "signalId": "s1",
     "key": "shopping.priority",
@@ -55,18 +58,20 @@ def context(endpoint: Endpoint) -> Iterator[CustomerContext]:
 
 
 def test_an_enrichment_request_has_the_members_of_the_contract(endpoint: Endpoint, context: CustomerContext) -> None:
-    endpoint.usual = json_reply(context_action(endpoint.url))
+    endpoint.default_reply = json_reply(context_action(endpoint.url))
     result = context.request_enrichment(
-        **{**WANTED, "purpose": "targeted_advertising"},
-        remember=True,
-        user_ref="user_1",
-        account_ref="account_1",
-        anonymous_ref="visitor_1",
-        field_keys=("shopping.priority",),
+        ContextRequest(
+            "targeted_advertising",
+            remember=True,
+            customer=CustomerReferences("user_1", "account_1", "visitor_1"),
+            field_keys=("shopping.priority",),
+            operation="/products",
+        ),
+        **REQUEST_ARGUMENTS,
         observation=Observation(200, 1.5, "s", "an-agent/1", {"method": "GET"}),
     )
     assert result == context_action(endpoint.url)
-    (request,) = endpoint.received
+    (request,) = endpoint.requests
     assert (request.method, request.path) == ("POST", "/api/v2/enrichment/requests")
     assert request.headers["Authorization"] == f"Bearer {COMPANY_KEY}"
     assert request.content == {
@@ -88,14 +93,14 @@ def test_an_enrichment_request_has_the_members_of_the_contract(endpoint: Endpoin
 
 
 def test_what_is_not_known_is_left_out(endpoint: Endpoint, context: CustomerContext) -> None:
-    endpoint.usual = json_reply(context_action(endpoint.url))
-    context.request_enrichment(**WANTED)
-    assert endpoint.received[0].content.keys() == {"interactionId", "operation", "surface", "purpose", "remember"}
+    endpoint.default_reply = json_reply(context_action(endpoint.url))
+    context.request_enrichment(ContextRequest("p", operation="/products"), **REQUEST_ARGUMENTS)
+    assert endpoint.requests[0].content.keys() == {"interactionId", "operation", "surface", "purpose", "remember"}
 
 
 def test_a_context_is_typed_and_offers_only_what_may_be_used(endpoint: Endpoint, context: CustomerContext) -> None:
-    endpoint.usual = json_reply(RETRIEVAL)
-    result = context.context(purpose="p", user_ref="user_1", interaction_id=INTERACTION)
+    endpoint.default_reply = json_reply(RETRIEVAL)
+    result = context.context(purpose="p", customer=CustomerReferences("user_1"), interaction_id=INTERACTION)
     assert result.items[0] == ContextItem(
         "s1",
         "shopping.priority",
@@ -115,18 +120,18 @@ def test_a_context_is_typed_and_offers_only_what_may_be_used(endpoint: Endpoint,
     # The agent only inferred it.
     assert result.value("shop.size") is None
     assert result.value("unknown.key") is None
-    assert endpoint.received[0].content == {"purpose": "p", "userRef": "user_1", "interactionId": INTERACTION}
+    assert endpoint.requests[0].content == {"purpose": "p", "userRef": "user_1", "interactionId": INTERACTION}
 
 
 def test_an_interaction_is_enough_where_nobody_is_named(endpoint: Endpoint, context: CustomerContext) -> None:
-    endpoint.usual = json_reply({**RETRIEVAL, "items": []})
+    endpoint.default_reply = json_reply({**RETRIEVAL, "items": []})
     assert not context.context(purpose="p", interaction_id=INTERACTION)
-    assert endpoint.received[0].content == {"purpose": "p", "interactionId": INTERACTION}
+    assert endpoint.requests[0].content == {"purpose": "p", "interactionId": INTERACTION}
 
 
 def test_nobody_is_not_asked_about(endpoint: Endpoint, context: CustomerContext) -> None:
-    assert context.context(purpose="p", user_ref=None, interaction_id=None) == Context()
-    assert not endpoint.received
+    assert context.context(purpose="p", customer=CustomerReferences(None), interaction_id=None) == Context()
+    assert not endpoint.requests
 
 
 def test_a_decision_and_its_outcome_are_recorded(endpoint: Endpoint, context: CustomerContext) -> None:
@@ -137,7 +142,7 @@ def test_a_decision_and_its_outcome_are_recorded(endpoint: Endpoint, context: Cu
     assert decision == {"id": "d1"}
     outcome = context.record_outcome(external_outcome_id="e2", decision_id="d1", outcome="conversion")
     assert outcome == {"id": "o1"}
-    assert [(request.path, request.content) for request in endpoint.received] == [
+    assert [(request.path, request.content) for request in endpoint.requests] == [
         (
             "/api/v2/personalization/decisions",
             {"externalDecisionId": "e1", "contextRetrievalId": "r1", "signalIds": ["s1"], "variant": "by_price"},
@@ -158,39 +163,41 @@ def test_without_a_retrieval_or_a_decision_nothing_is_recorded(endpoint: Endpoin
         is None
     )
     assert context.record_outcome(external_outcome_id="e2", decision_id=None, outcome="conversion") is None
-    assert not endpoint.received
+    assert not endpoint.requests
 
 
 def test_questions_are_put_listed_and_deleted(endpoint: Endpoint, context: CustomerContext) -> None:
-    endpoint.usual = json_reply({"key": "shop.size"})
+    endpoint.default_reply = json_reply({"key": "shop.size"})
     fields = context.fields
-    fields.put("shop.size", label="The size", type="customer_size", allowed_values=["small", "large"], enabled=False)
+    fields.put("shop.size", FieldDefinition("The size", "customer_size", ["small", "large"], enabled=False))
     assert fields.list() == {"key": "shop.size"}
     assert fields.delete("shop.size/..?") == {"key": "shop.size"}
-    put, listed, deleted = endpoint.received
-    assert (put.method, put.path) == ("PUT", "/api/v2/enrichment/fields/shop.size")
-    assert put.content == {
+    put_request, list_request, delete_request = endpoint.requests
+    assert (put_request.method, put_request.path) == ("PUT", "/api/v2/enrichment/fields/shop.size")
+    assert put_request.content == {
         "label": "The size",
         "type": "customer_size",
         "allowedValues": ["small", "large"],
         "enabled": False,
     }
-    assert (listed.method, listed.path, listed.body) == ("GET", "/api/v2/enrichment/fields", b"")
-    assert (deleted.method, deleted.path) == ("DELETE", "/api/v2/enrichment/fields/shop.size%2F..%3F")
+    assert (list_request.method, list_request.path, list_request.body) == ("GET", "/api/v2/enrichment/fields", b"")
+    assert (delete_request.method, delete_request.path) == ("DELETE", "/api/v2/enrichment/fields/shop.size%2F..%3F")
 
 
 def test_calls_share_a_connection(endpoint: Endpoint, context: CustomerContext) -> None:
-    endpoint.usual = json_reply(RETRIEVAL)
+    endpoint.default_reply = json_reply(RETRIEVAL)
     for _ in range(5):
-        context.context(purpose="p", user_ref="u")
-    assert (len(endpoint.received), endpoint.connections) == (5, 1)
+        context.context(purpose="p", customer=CustomerReferences("u"))
+    assert (len(endpoint.requests), endpoint.connections) == (5, 1)
 
 
 def test_threads_get_each_their_own_answer(endpoint: Endpoint, context: CustomerContext) -> None:
-    endpoint.usual = json_reply(RETRIEVAL)
+    endpoint.default_reply = json_reply(RETRIEVAL)
     result: list[Context] = []
+    customer = CustomerReferences("u")
     threads = [
-        threading.Thread(target=lambda: result.append(context.context(purpose="p", user_ref="u"))) for _ in range(20)
+        threading.Thread(target=lambda: result.append(context.context(purpose="p", customer=customer)))
+        for _ in range(20)
     ]
     for thread in threads:
         thread.start()
@@ -200,17 +207,17 @@ def test_threads_get_each_their_own_answer(endpoint: Endpoint, context: Customer
 
 
 def test_a_fork_opens_connections_of_its_own(endpoint: Endpoint, context: CustomerContext) -> None:
-    endpoint.usual = json_reply(RETRIEVAL)
-    context.context(purpose="p", user_ref="parent")
+    endpoint.default_reply = json_reply(RETRIEVAL)
+    context.context(purpose="p", customer=CustomerReferences("parent"))
     child = os.fork()
     if not child:
         status = 1
         try:
-            status = 0 if context.context(purpose="p", user_ref="child") else 1
+            status = 0 if context.context(purpose="p", customer=CustomerReferences("child")) else 1
         finally:
             os._exit(status)
     assert os.waitpid(child, 0)[1] == 0
-    assert context.context(purpose="p", user_ref="parent")
+    assert context.context(purpose="p", customer=CustomerReferences("parent"))
     assert endpoint.connections == 2
 
 
@@ -256,8 +263,8 @@ def test_a_key_does_not_show_itself() -> None:
 
 def test_a_product_without_a_company_key_goes_on_without_context(caplog: pytest.LogCaptureFixture) -> None:
     feedback = Client()
-    assert feedback.customer_context.context(purpose="p", user_ref="u") == Context()
-    assert feedback.customer_context.context(purpose="p", user_ref="u") == Context()
+    assert feedback.customer_context.context(purpose="p", customer=CustomerReferences("u")) == Context()
+    assert feedback.customer_context.context(purpose="p", customer=CustomerReferences("u")) == Context()
     assert [record.levelno for record in caplog.records] == [logging.WARNING]
     assert "AGENT_FEEDBACK_COMPANY_KEY" in caplog.text
 
@@ -267,18 +274,18 @@ def test_the_kill_switch_ends_every_call(
 ) -> None:
     monkeypatch.setenv("AGENT_FEEDBACK_ENABLED", "false")
     for context in (CompanyClient(endpoint.url).customer_context, CustomerContext(COMPANY_KEY, endpoint=endpoint.url)):
-        assert context.context(purpose="p", user_ref="u") == Context()
+        assert context.context(purpose="p", customer=CustomerReferences("u")) == Context()
         assert context.fields.list() is None
         with pytest.raises(ServiceUnavailable, match="AGENT_FEEDBACK_ENABLED"):
-            context.context(purpose="p", user_ref="u", raise_errors=True)
-    assert (endpoint.received, caplog.records) == ([], [])
+            context.context(purpose="p", customer=CustomerReferences("u"), raise_errors=True)
+    assert (endpoint.requests, caplog.records) == ([], [])
 
 
 def test_a_conflict_can_be_told_from_an_outage(endpoint: Endpoint, context: CustomerContext) -> None:
-    endpoint.usual = json_reply({"error": "This decision was recorded otherwise.", "code": "conflict"}, 409)
+    endpoint.default_reply = json_reply({"error": "This decision was recorded otherwise.", "code": "conflict"}, 409)
     arguments: dict[str, Any] = {"external_decision_id": "e", "context_retrieval_id": "r", "signal_ids": []}
     assert context.record_decision(**arguments) is None
     with pytest.raises(ServiceRefused) as error:
         context.record_decision(**arguments, raise_errors=True)
     assert (error.value.status, error.value.code) == (409, "conflict")
-    assert json.loads(endpoint.received[0].body) == json.loads(endpoint.received[1].body)
+    assert json.loads(endpoint.requests[0].body) == json.loads(endpoint.requests[1].body)

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import pytest
-from agent_feedback import Context, CustomerContext, ServiceRefused, ServiceUnavailable, http
+from agent_feedback import Context, CustomerContext, CustomerReferences, ServiceRefused, ServiceUnavailable, http
 
 from tests.sdk.endpoint import COMPANY_KEY, HANG_UP, Endpoint, Reply, closed_port, serving
 from tests.sdk.shop import json_reply
@@ -40,7 +40,7 @@ def client(url: str, timeout: float = 10) -> CustomerContext:
 
 
 def ask(context: CustomerContext, **call: Any) -> Context:
-    return context.context(purpose="p", user_ref="a_secret_reference", **call)
+    return context.context(purpose="p", customer=CustomerReferences("a_secret_reference"), **call)
 
 
 @contextmanager
@@ -52,7 +52,7 @@ def silent_listener() -> Iterator[str]:
 
 @pytest.fixture(params=CONFUSED.values(), ids=CONFUSED)
 def confused(endpoint: Endpoint, request: pytest.FixtureRequest) -> Endpoint:
-    endpoint.usual = request.param
+    endpoint.default_reply = request.param
     return endpoint
 
 
@@ -62,15 +62,15 @@ def test_a_confused_answer_is_no_context_and_one_warning(confused: Endpoint, cap
     assert [record.levelno for record in caplog.records] == [logging.WARNING]
     for secret in (COMPANY_KEY, "a_secret_reference"):
         assert secret not in caplog.text
-    assert {request.path for request in confused.received} == {"/api/v2/customer-context"}
+    assert {request.path for request in confused.requests} == {"/api/v2/customer-context"}
 
 
 def test_a_confused_answer_is_raised_if_asked_for(confused: Endpoint, caplog: pytest.LogCaptureFixture) -> None:
     context = client(confused.url)
     for _ in range(2):
-        with pytest.raises((ServiceUnavailable, ServiceRefused)) as raised:
+        with pytest.raises((ServiceUnavailable, ServiceRefused)) as error_info:
             ask(context, raise_errors=True)
-        assert "a_secret_reference" not in str(raised.value)
+        assert "a_secret_reference" not in str(error_info.value)
     assert caplog.records == []
 
 
@@ -81,8 +81,8 @@ def test_a_slow_service_costs_no_more_than_the_time_out(kind: str) -> None:
         with silent_listener() as url, pytest.raises(ServiceUnavailable, match="TimeoutError"):
             ask(client(url, timeout=0.25), raise_errors=True)
     else:
-        slow = json_reply(RETRIEVAL)._replace(drip_s=0.1 if kind == "drip" else 0)
-        with serving(Endpoint(usual=slow)) as endpoint:
+        slow_reply = json_reply(RETRIEVAL)._replace(drip_s=0.1 if kind == "drip" else 0)
+        with serving(Endpoint(default_reply=slow_reply)) as endpoint:
             if kind == "gate":
                 endpoint.gate.clear()
             with pytest.raises(ServiceUnavailable, match="TimeoutError"):
@@ -93,11 +93,11 @@ def test_a_slow_service_costs_no_more_than_the_time_out(kind: str) -> None:
 
 def test_a_name_that_is_not_resolved_costs_no_more_than_the_time_out(monkeypatch: pytest.MonkeyPatch) -> None:
     # The resolver belongs to the operating system: no server of ours can make it slow.
-    resolved = threading.Event()
-    monkeypatch.setattr(socket, "getaddrinfo", lambda *arguments, **options: resolved.wait(60))
+    resolution = threading.Event()
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *arguments, **options: resolution.wait(60))
     with pytest.raises(ServiceUnavailable, match="TimeoutError"):
         ask(client("https://feedback.example.com", timeout=0.1), raise_errors=True)
-    resolved.set()
+    resolution.set()
 
 
 def test_the_usual_time_out_is_a_quarter_of_a_second() -> None:
@@ -109,23 +109,23 @@ def test_the_usual_time_out_is_a_quarter_of_a_second() -> None:
 def test_a_service_that_failed_is_not_asked_again_for_a_while(
     endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    endpoint.usual = Reply(503)
+    endpoint.default_reply = Reply(503)
     context = client(endpoint.url)
     for _ in range(10):
         assert ask(context) == Context()
-    assert len(endpoint.received) == 1
+    assert len(endpoint.requests) == 1
     monkeypatch.setattr(context._client._breaker, "_open_until", time.monotonic() - 1)
     for _ in range(10):
         assert ask(context) == Context()
     # One found out for all.
-    assert len(endpoint.received) == 2
-    endpoint.usual = json_reply({**RETRIEVAL, "items": []})
+    assert len(endpoint.requests) == 2
+    endpoint.default_reply = json_reply({**RETRIEVAL, "items": []})
     monkeypatch.setattr(context._client._breaker, "_open_until", time.monotonic() - 1)
     assert [ask(context).retrieval_id for _ in range(5)] == ["r1"] * 5
 
 
 def test_who_wants_to_know_is_never_put_off(endpoint: Endpoint) -> None:
-    endpoint.replies, endpoint.usual = [Reply(503)], json_reply(RETRIEVAL)
+    endpoint.replies, endpoint.default_reply = [Reply(503)], json_reply(RETRIEVAL)
     context = client(endpoint.url)
     assert ask(context).retrieval_id is None
     assert ask(context, raise_errors=True).retrieval_id == "r1"
@@ -135,27 +135,27 @@ def test_who_wants_to_know_is_never_put_off(endpoint: Endpoint) -> None:
 
 @pytest.mark.parametrize("status", [400, 404, 409, 422])
 def test_a_refusal_of_one_call_is_no_outage(endpoint: Endpoint, status: int) -> None:
-    endpoint.usual = json_reply({"error": "No.", "code": "no"}, status)
+    endpoint.default_reply = json_reply({"error": "No.", "code": "no"}, status)
     context = client(endpoint.url)
     ask(context)
     ask(context)
-    assert len(endpoint.received) == 2
+    assert len(endpoint.requests) == 2
 
 
 @pytest.mark.parametrize("status", [401, 429])
 def test_a_refusal_that_every_call_would_meet_is_one(endpoint: Endpoint, status: int) -> None:
-    endpoint.usual = json_reply({"error": "No.", "code": "no"}, status)
+    endpoint.default_reply = json_reply({"error": "No.", "code": "no"}, status)
     context = client(endpoint.url)
     ask(context)
     ask(context)
-    assert len(endpoint.received) == 1
+    assert len(endpoint.requests) == 1
 
 
 def test_a_mistake_of_the_programmer_is_told_once_with_the_services_words(
     endpoint: Endpoint, caplog: pytest.LogCaptureFixture
 ) -> None:
     problem = {"pointer": "/purpose", "code": "enum", "message": "One of these is needed.\nReally."}
-    endpoint.usual = json_reply({"error": "The body is refused.", "code": "invalid", "errors": [problem]}, 422)
+    endpoint.default_reply = json_reply({"error": "The body is refused.", "code": "invalid", "errors": [problem]}, 422)
     context = client(endpoint.url)
     for _ in range(3):
         ask(context)
@@ -170,7 +170,7 @@ def test_a_mistake_of_the_programmer_is_told_once_with_the_services_words(
 def test_a_refusal_by_a_proxy_in_between_is_told_without_its_page(
     endpoint: Endpoint, caplog: pytest.LogCaptureFixture
 ) -> None:
-    endpoint.usual = Reply(403, b"<html>a long page</html>")
+    endpoint.default_reply = Reply(403, b"<html>a long page</html>")
     ask(client(endpoint.url))
     assert "403" in caplog.text
     assert "a long page" not in caplog.text
@@ -178,15 +178,15 @@ def test_a_refusal_by_a_proxy_in_between_is_told_without_its_page(
 
 def test_what_cannot_be_written_as_json_is_told_and_left(endpoint: Endpoint, caplog: pytest.LogCaptureFixture) -> None:
     context = client(endpoint.url)
-    assert context.context(purpose="p", user_ref=object()) == Context()
+    assert context.context(purpose="p", customer=CustomerReferences(object())) == Context()
     with pytest.raises(TypeError):
-        context.context(purpose="p", user_ref=object(), raise_errors=True)
-    assert not endpoint.received
+        context.context(purpose="p", customer=CustomerReferences(object()), raise_errors=True)
+    assert not endpoint.requests
     assert len(caplog.records) == 1
 
 
 def test_a_connection_that_the_service_closed_meanwhile_is_opened_again(endpoint: Endpoint) -> None:
-    endpoint.usual = json_reply(RETRIEVAL)
+    endpoint.default_reply = json_reply(RETRIEVAL)
     context = client(endpoint.url)
     ask(context)
     endpoint.replies = [Reply(HANG_UP)]
@@ -205,13 +205,13 @@ def test_a_server_that_does_not_speak_tls_is_no_context() -> None:
 
 
 def test_no_more_than_some_connections_are_kept(endpoint: Endpoint) -> None:
-    endpoint.usual = json_reply(RETRIEVAL)
+    endpoint.default_reply = json_reply(RETRIEVAL)
     endpoint.gate.clear()
     context = client(endpoint.url)
     threads = [threading.Thread(target=ask, args=(context,)) for _ in range(http.MAX_IDLE_CONNECTIONS + 4)]
     for thread in threads:
         thread.start()
-    while len(endpoint.received) < len(threads):
+    while len(endpoint.requests) < len(threads):
         time.sleep(0.01)
     endpoint.gate.set()
     for thread in threads:

@@ -17,7 +17,7 @@ def insert_element(body: bytes) -> bytes | None:
 
 
 @pytest.mark.parametrize(
-    "marked",
+    "page",
     [
         b"<html><head><title>a</title>|</head><body></body></html>",
         b"<HTML><HEAD>|</HEAD><BODY></BODY></HTML>",
@@ -53,9 +53,9 @@ def insert_element(body: bytes) -> bytes | None:
         "<head>é ключ|</head>".encode(),
     ],
 )
-def test_the_place_is_before_the_end_of_the_head_or_else_of_the_body_or_at_the_end(marked: bytes) -> None:
-    before, after = marked.split(b"|")
-    assert insert_element(before + after) == before + ELEMENT + after
+def test_the_place_is_before_the_end_of_the_head_or_else_of_the_body_or_at_the_end(page: bytes) -> None:
+    head, tail = page.split(b"|")
+    assert insert_element(head + tail) == head + ELEMENT + tail
 
 
 @pytest.mark.parametrize(
@@ -88,10 +88,10 @@ class Reader(HTMLParser):
 
     def __init__(self) -> None:
         super().__init__()
-        self.seen = 0
+        self.element_count = 0
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.seen += dict(attrs).get("id") == ID
+        self.element_count += dict(attrs).get("id") == ID
 
 
 _PIECES = (
@@ -102,14 +102,14 @@ _pieces = st.sampled_from([*_PIECES.split(" "), "</title>", "/>", "<a_href=x>", 
 
 @given(st.lists(_pieces, max_size=14).map(lambda pieces: "".join(pieces).replace("_", " ")))
 def test_whatever_the_markup_a_reader_sees_the_element_or_it_is_left_alone(text: str) -> None:
-    modified = insert_element(text.encode())
-    if modified is not None:
+    page = insert_element(text.encode())
+    if page is not None:
         reader = Reader()
-        reader.feed(modified.decode())
+        reader.feed(page.decode())
         reader.close()
-        assert reader.seen == 1
+        assert reader.element_count == 1
 
 
 def test_a_large_page_of_brackets_is_read_once() -> None:
-    for piece in (b"<", b"<a ", b"<!--", b"<p a='", b"<script>", b"</", b"<a id='"):
-        find_insertion_point(piece * 100_000, ID)
+    for fragment in (b"<", b"<a ", b"<!--", b"<p a='", b"<script>", b"</", b"<a id='"):
+        find_insertion_point(fragment * 100_000, ID)

@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 import pytest
-from agent_feedback.context_interaction import is_signed_interaction_id, signed_interaction_id
+from agent_feedback.context_interaction import CustomerReferences, is_signed_interaction_id, signed_interaction_id
 from agent_feedback.keys import CompanyKey
 
 from tests.sdk.endpoint import COMPANY_KEY, Endpoint
-from tests.sdk.shop import CompanyClient, context_action, json_reply, make_asking_app, requests_of
+from tests.sdk.shop import CompanyClient, context_action, json_reply, make_enrichment_app, requests_of
 from tests.sdk.site import JSON, App, fetch, make_app
 from tests.sdk.test_conformance import VECTORS
 
@@ -19,7 +19,7 @@ HEADER = "Service-Context-Interaction"
 
 @pytest.fixture
 def feedback(endpoint: Endpoint) -> CompanyClient:
-    endpoint.usual = json_reply(context_action(endpoint.url))
+    endpoint.default_reply = json_reply(context_action(endpoint.url))
     return CompanyClient(endpoint.url)
 
 
@@ -29,7 +29,7 @@ def recording_app(feedback: CompanyClient, interactions: list[str | None], **arg
     def app(environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
         interactions.append(feedback.customer_context.interaction(environ))
         assert environ.get("agent_feedback.context_interaction") == interactions[-1]
-        return make_asking_app(feedback, **arguments)(environ, start_response)
+        return make_enrichment_app(feedback, **arguments)(environ, start_response)
 
     return feedback.wsgi(app)
 
@@ -39,10 +39,10 @@ def test_the_repetition_is_recognised_and_not_asked_again(endpoint: Endpoint, fe
     app = recording_app(feedback, interactions)
     (interaction,) = fetch(app, "/products/1").all(HEADER)
     # Another number is the same operation.
-    again = fetch(app, "/products/2", HTTP_SERVICE_CONTEXT_INTERACTION=interaction.upper())
+    second_response = fetch(app, "/products/2", HTTP_SERVICE_CONTEXT_INTERACTION=interaction.upper())
     assert interactions == [None, interaction]
-    assert "_service" not in json.loads(again.body)
-    assert not again.all(HEADER)
+    assert "_service" not in json.loads(second_response.body)
+    assert not second_response.all(HEADER)
     assert len(requests_of(endpoint)) == 1
     # It is a new interaction all the same.
     assert feedback.events[0]["interactionId"] == interaction != feedback.events[1]["interactionId"]
@@ -55,12 +55,14 @@ def test_another_process_with_the_same_key_recognises_it_too(endpoint: Endpoint,
     assert interactions == [interaction]
 
 
-@pytest.mark.parametrize("other", [{"path": "/orders/other"}, {"REQUEST_METHOD": "POST"}, {"SCRIPT_NAME": "/mounted"}])
-def test_another_operation_does_not_get_it(feedback: CompanyClient, other: dict[str, Any]) -> None:
+@pytest.mark.parametrize(
+    "other_request", [{"path": "/orders/other"}, {"REQUEST_METHOD": "POST"}, {"SCRIPT_NAME": "/mounted"}]
+)
+def test_another_operation_does_not_get_it(feedback: CompanyClient, other_request: dict[str, Any]) -> None:
     interactions: list[str | None] = []
     app = recording_app(feedback, interactions)
     (interaction,) = fetch(app).all(HEADER)
-    response = fetch(app, HTTP_SERVICE_CONTEXT_INTERACTION=interaction, **other)
+    response = fetch(app, HTTP_SERVICE_CONTEXT_INTERACTION=interaction, **other_request)
     assert interactions == [None, None]
     assert response.all(HEADER)
 
@@ -78,7 +80,9 @@ def test_what_was_not_given_out_is_not_taken(feedback: CompanyClient, header: st
 
 def test_a_known_customer_is_asked_whatever_the_request_says(endpoint: Endpoint, feedback: CompanyClient) -> None:
     (interaction,) = fetch(recording_app(feedback, [])).all(HEADER)
-    response = fetch(recording_app(feedback, [], user_ref="u"), HTTP_SERVICE_CONTEXT_INTERACTION=interaction)
+    response = fetch(
+        recording_app(feedback, [], customer=CustomerReferences("u")), HTTP_SERVICE_CONTEXT_INTERACTION=interaction
+    )
     assert "_service" in json.loads(response.body)
     assert not response.all(HEADER)
 
@@ -90,19 +94,19 @@ def test_the_context_of_the_repetition_is_asked_for_by_its_interaction(
 
     def app(environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
         context.context(purpose="product_personalization", interaction_id=context.interaction(environ))
-        return make_asking_app(feedback)(environ, start_response)
+        return make_enrichment_app(feedback)(environ, start_response)
 
     (interaction,) = fetch(feedback.wsgi(app)).all(HEADER)
-    endpoint.usual = json_reply({"retrievalId": "r", "items": []})
+    endpoint.default_reply = json_reply({"retrievalId": "r", "items": []})
     fetch(feedback.wsgi(app), HTTP_SERVICE_CONTEXT_INTERACTION=interaction)
-    assert [request.path.rpartition("/")[2] for request in endpoint.received] == ["requests", "customer-context"]
-    assert endpoint.received[1].content == {"purpose": "product_personalization", "interactionId": interaction}
+    assert [request.path.rpartition("/")[2] for request in endpoint.requests] == ["requests", "customer-context"]
+    assert endpoint.requests[1].content == {"purpose": "product_personalization", "interactionId": interaction}
 
 
 def test_a_response_that_asks_nothing_has_no_such_header(endpoint: Endpoint, feedback: CompanyClient) -> None:
     assert not fetch(feedback.wsgi(make_app())).all(HEADER)
-    endpoint.usual = json_reply(context_action(endpoint.url, "no_relevant_context", submit=None, consent=None))
-    assert not fetch(feedback.wsgi(make_asking_app(feedback))).all(HEADER)
+    endpoint.default_reply = json_reply(context_action(endpoint.url, "no_relevant_context", submit=None, consent=None))
+    assert not fetch(feedback.wsgi(make_enrichment_app(feedback))).all(HEADER)
 
 
 def test_interactions_are_random_uuids_of_version_4() -> None:
@@ -125,9 +129,9 @@ def test_an_interaction_belongs_where_the_vector_says(vector: dict[str, Any]) ->
 @pytest.mark.parametrize("cache_mode", ["safe", "private"])
 @pytest.mark.parametrize("mode", ["off", "never_ask"])
 def test_the_answer_to_the_repetition_is_kept_out_of_caches(endpoint: Endpoint, mode: str, cache_mode: str) -> None:
-    endpoint.usual = json_reply(context_action(endpoint.url))
+    endpoint.default_reply = json_reply(context_action(endpoint.url))
     feedback = CompanyClient(endpoint.url, mode=mode, cache_mode=cache_mode)
-    (interaction,) = fetch(feedback.wsgi(make_asking_app(feedback))).all(HEADER)
+    (interaction,) = fetch(feedback.wsgi(make_enrichment_app(feedback))).all(HEADER)
     for headers in (
         [JSON, ("Cache-Control", "public, max-age=60"), ("Expires", "x")],
         [("Content-Type", "text/plain")],

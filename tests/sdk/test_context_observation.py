@@ -79,15 +79,15 @@ def test_of_a_referrer_only_the_origin_is_told(referrer: str, expected: str | No
 
 
 @pytest.mark.parametrize(
-    ("name", "member", "longest"),
+    ("name", "member", "max_length"),
     [
         ("HTTP_USER_AGENT", "userAgent", 512),
         ("HTTP_ACCEPT_LANGUAGE", "acceptLanguage", 256),
         ("HTTP_SEC_CH_UA_PLATFORM", "secChUaPlatform", 80),
     ],
 )
-def test_a_text_is_cut_and_never_holds_control_characters(name: str, member: str, longest: int) -> None:
-    assert observe({name: "x" * 1000})[member] == "x" * longest
+def test_a_text_is_cut_and_never_holds_control_characters(name: str, member: str, max_length: int) -> None:
+    assert observe({name: "x" * 1000})[member] == "x" * max_length
     assert observe({name: "a\x00b"}) == {}
 
 

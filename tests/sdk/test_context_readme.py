@@ -15,7 +15,7 @@ from tests.sdk.shop import context_action, json_reply, serving_app
 
 README = Path(agent_feedback.__file__).resolve().parents[2] / "README.md"
 ITEM = {"signalId": "s1", "key": "shopping.priority", "type": "preference", "value": "price", "summary": "Price."}
-KNOWN = {
+RETRIEVAL = {
     **ITEM,
     "provenance": "agent_reports_user_statement",
     "confidence": None,
@@ -45,18 +45,18 @@ def test_the_ranking_changes_by_the_answer(endpoint: Endpoint, example: dict[str
     with serving_app(example["app"]) as url:
         first = requests.get(f"{url}/shoes", timeout=10)
         assert [shoe["name"] for shoe in first.json()["shoes"]] == ["boots", "sneakers"]
-        received = from_response(first, allowed_origins=[endpoint.url])
-        assert received
-        endpoint.replies = [json_reply({"accepted": True}), json_reply({"retrievalId": "r1", "items": [KNOWN]})]
-        received.answer([{"key": "shopping.priority", "value": "price", "provenance": "agent_reports_user_statement"}])
-        second = requests.get(f"{url}/shoes", headers=received.retry_headers, timeout=10)
+        actions = from_response(first, allowed_origins=[endpoint.url])
+        assert actions
+        endpoint.replies = [json_reply({"accepted": True}), json_reply({"retrievalId": "r1", "items": [RETRIEVAL]})]
+        actions.answer([{"key": "shopping.priority", "value": "price", "provenance": "agent_reports_user_statement"}])
+        second = requests.get(f"{url}/shoes", headers=actions.retry_headers, timeout=10)
         assert [shoe["name"] for shoe in second.json()["shoes"]] == ["sneakers", "boots"]
-    assert [request.path for request in endpoint.received] == [
+    assert [request.path for request in endpoint.requests] == [
         "/api/v2/enrichment/requests",
         "/api/v2/enrichment/answers",
         "/api/v2/customer-context",
     ]
-    assert endpoint.received[2].content["interactionId"] == endpoint.received[0].content["interactionId"]
+    assert endpoint.requests[2].content["interactionId"] == endpoint.requests[0].content["interactionId"]
 
 
 def test_every_option_is_in_the_table() -> None:

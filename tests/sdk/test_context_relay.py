@@ -30,7 +30,7 @@ def no_product(environ: Any, start_response: Any) -> Iterable[bytes]:
 
 @pytest.fixture
 def app(endpoint: Endpoint) -> App:
-    endpoint.usual = json_reply({"accepted": True})
+    endpoint.default_reply = json_reply({"accepted": True})
     return CompanyClient(endpoint.url).wsgi(no_product)
 
 
@@ -69,7 +69,7 @@ def test_a_handle_and_a_body_are_forwarded_and_nothing_else(
     response = post(app, path, body, **environ)
     assert (response.status, json.loads(response.body)) == ("200 OK", {"accepted": True})
     assert response.all("Cache-Control") == ["private, no-store"]
-    (request,) = endpoint.received
+    (request,) = endpoint.requests
     assert (request.method, request.path, request.content) == ("POST", upstream, body)
     assert request.headers.pop("Authorization") == f"Bearer {HANDLE}"
     assert request.headers.keys() == {"Host", "Accept-Encoding", "Content-Type", "Content-Length", "User-Agent"}
@@ -78,7 +78,7 @@ def test_a_handle_and_a_body_are_forwarded_and_nothing_else(
 
 
 def test_every_way_back_leads_over_the_company(endpoint: Endpoint, app: App) -> None:
-    endpoint.usual = json_reply({"state": "answer_ready", "submit": context_action(endpoint.url)["submit"]})
+    endpoint.default_reply = json_reply({"state": "answer_ready", "submit": context_action(endpoint.url)["submit"]})
     response = post(app, CONSENT, {"decision": "approved"}, SCRIPT_NAME="/shop", PATH_INFO=CONSENT)
     assert json.loads(response.body)["submit"]["url"] == f"/shop{ANSWERS}"
     assert endpoint.url.encode() not in response.body
@@ -87,12 +87,12 @@ def test_every_way_back_leads_over_the_company(endpoint: Endpoint, app: App) -> 
 @pytest.mark.parametrize("status", [400, 401, 403, 404, 409, 410, 413, 422, 429])
 def test_the_services_own_refusals_come_through(endpoint: Endpoint, app: App, status: int) -> None:
     content = {"error": "No.", "code": "no", "errors": [{"pointer": "/status", "allowed": ["answered"]}]}
-    endpoint.usual = Reply(status, json.dumps(content).encode(), (("Retry-After", "7"), ("Set-Cookie", "a=1")))
+    endpoint.default_reply = Reply(status, json.dumps(content).encode(), (("Retry-After", "7"), ("Set-Cookie", "a=1")))
     response = post(app)
     assert (int(response.status[:3]), json.loads(response.body)) == (status, content)
     assert response.all("Retry-After") == ["7"]
     # A date, or whatever else it may be, is not worth reading.
-    endpoint.usual = Reply(status, json.dumps(content).encode(), (("Retry-After", "soon"),))
+    endpoint.default_reply = Reply(status, json.dumps(content).encode(), (("Retry-After", "soon"),))
     assert not post(app).all("Retry-After")
     assert not response.all("Set-Cookie")
     assert response.all("WWW-Authenticate") == (["Bearer"] if status == 401 else [])
@@ -117,7 +117,7 @@ def test_there_is_nothing_else_under_the_prefix(endpoint: Endpoint, app: App, me
     response = post(app, path, REQUEST_METHOD=method)
     assert response.status == "404 Not Found"
     assert method == "HEAD" or error(response) == (404, "not_found")
-    assert not endpoint.received
+    assert not endpoint.requests
 
 
 @pytest.mark.parametrize("path", ["/_service", "/_service/v2/enrichment/answers", "/_service/v10", "/a/_service/v1"])
@@ -134,7 +134,7 @@ def test_without_a_company_key_or_when_switched_off_there_is_no_relay(
         monkeypatch.setenv("AGENT_FEEDBACK_ENABLED", "false")
     product = CompanyClient(endpoint.url, **settings).wsgi(make_app())
     assert post(product) == post(make_app())
-    assert not endpoint.received
+    assert not endpoint.requests
 
 
 @pytest.mark.parametrize(
@@ -146,12 +146,12 @@ def test_a_handle_is_needed(endpoint: Endpoint, app: App, authorization: str) ->
     response = post(app, body=b"{", HTTP_AUTHORIZATION=authorization)
     assert error(response) == (401, "invalid_customer_context_handle")
     assert response.all("WWW-Authenticate") == ["Bearer"]
-    assert not endpoint.received
+    assert not endpoint.requests
 
 
 def test_the_scheme_may_be_written_in_any_case(endpoint: Endpoint, app: App) -> None:
     assert post(app, HTTP_AUTHORIZATION=f"bEARER  {HANDLE}").status == "200 OK"
-    assert endpoint.received[0].headers["Authorization"] == f"Bearer {HANDLE}"
+    assert endpoint.requests[0].headers["Authorization"] == f"Bearer {HANDLE}"
 
 
 @pytest.mark.parametrize(
@@ -174,30 +174,30 @@ def test_the_scheme_may_be_written_in_any_case(endpoint: Endpoint, app: App) -> 
 def test_another_body_is_refused_without_being_forwarded(endpoint: Endpoint, app: App, body: Any) -> None:
     response = post(app, body=body)
     assert error(response) == (400, "invalid_customer_context_body")
-    assert not endpoint.received
+    assert not endpoint.requests
 
 
 @pytest.mark.parametrize("length", [None, "", "-1", "x", "\xb2", "99999", "9" * 5000])
 def test_a_body_that_is_not_as_it_says_is_refused(endpoint: Endpoint, app: App, length: str | None) -> None:
     response = post(app, CONTENT_LENGTH=length or "", is_strict=False)
     assert error(response)[1] == "invalid_customer_context_body"
-    assert not endpoint.received
+    assert not endpoint.requests
 
 
 def test_a_body_in_pieces_is_taken_where_the_server_marks_its_end(endpoint: Endpoint, app: App) -> None:
     chunked = {"CONTENT_LENGTH": "", "wsgi.input_terminated": True, "is_strict": False}
     assert post(app, **chunked).status == "200 OK"
-    long = json.dumps({**ANSWER, "status": "x" * 65536}).encode()
-    for response in (post(app, body=long), post(app, body=long, **chunked)):
+    long_body = json.dumps({**ANSWER, "status": "x" * 65536}).encode()
+    for response in (post(app, body=long_body), post(app, body=long_body, **chunked)):
         assert error(response) == (413, "invalid_customer_context_body")
-    assert len(endpoint.received) == 1
+    assert len(endpoint.requests) == 1
 
 
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
 def test_a_redirect_is_not_followed(endpoint: Endpoint, app: App, status: int) -> None:
-    endpoint.usual = Reply(status, b"{}", (("Location", endpoint.url + "/elsewhere"),))
+    endpoint.default_reply = Reply(status, b"{}", (("Location", endpoint.url + "/elsewhere"),))
     assert error(post(app)) == (502, "service_redirect_rejected")
-    assert [request.path for request in endpoint.received] == ["/api/v2/enrichment/answers"]
+    assert [request.path for request in endpoint.requests] == ["/api/v2/enrichment/answers"]
 
 
 @pytest.mark.parametrize(
@@ -217,14 +217,14 @@ def test_a_redirect_is_not_followed(endpoint: Endpoint, app: App, status: int) -
 def test_a_service_that_gives_no_answer_is_unreachable(
     endpoint: Endpoint, reply: Reply, caplog: pytest.LogCaptureFixture
 ) -> None:
-    endpoint.usual = reply
+    endpoint.default_reply = reply
     app = CompanyClient(endpoint.url, relay_timeout=0.5 if reply.drip_s else 10.0).wsgi(no_product)
     # The second finds out at once what the first did.
     for response in (post(app), post(app)):
         assert error(response) == (503, "service_unavailable")
         assert json.loads(response.body)["retryable"] is True
         assert response.all("Retry-After") == ["1"]
-    assert len(endpoint.received) == 1
+    assert len(endpoint.requests) == 1
     assert len(caplog.records) == 1
     assert HANDLE not in caplog.text
 
@@ -232,10 +232,10 @@ def test_a_service_that_gives_no_answer_is_unreachable(
 def test_a_service_that_is_back_is_asked_again(endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(relay, "RETRY_AFTER_S", 0.001)
     app = CompanyClient(endpoint.url).wsgi(no_product)
-    endpoint.replies, endpoint.usual = [Reply(503)], json_reply({"accepted": True})
+    endpoint.replies, endpoint.default_reply = [Reply(503)], json_reply({"accepted": True})
     assert post(app).status.startswith("503")
     while post(app).status != "200 OK":
-        assert len(endpoint.received) < 100
+        assert len(endpoint.requests) < 100
 
 
 def test_a_service_that_is_not_there_is_unreachable() -> None:
@@ -245,9 +245,9 @@ def test_a_service_that_is_not_there_is_unreachable() -> None:
 
 @pytest.mark.parametrize("vector", RELAY["rewrites"])
 def test_an_action_is_rewritten_as_the_vector_says(vector: Vector) -> None:
-    before = json.dumps(vector["before"])
+    action_text = json.dumps(vector["before"])
     assert rewrite_urls(vector["before"]) == vector["after"]
-    assert json.dumps(vector["before"]) == before
+    assert json.dumps(vector["before"]) == action_text
 
 
 def test_a_mounted_action_is_rewritten_as_the_vector_says() -> None:

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from agent_feedback import CustomerContext, ServiceUnavailable
+from agent_feedback import CustomerContext, CustomerReferences, ServiceUnavailable
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
@@ -44,7 +44,7 @@ def secure(certificate: Path) -> Iterator[Endpoint]:
     """A service behind TLS."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(certificate)
-    with serving(Endpoint(usual=RETRIEVAL), context) as service:
+    with serving(Endpoint(default_reply=RETRIEVAL), context) as service:
         yield service
 
 
@@ -57,21 +57,21 @@ def is_trusted(monkeypatch: pytest.MonkeyPatch, certificate: Path) -> None:
 def test_calls_share_a_connection_and_open_another_when_it_was_closed(secure: Endpoint) -> None:
     context = CustomerContext(COMPANY_KEY, endpoint=secure.url, timeout=10)
     for _ in range(3):
-        assert context.context(purpose="p", user_ref="u", raise_errors=True).retrieval_id == "r1"
+        assert context.context(purpose="p", customer=CustomerReferences("u"), raise_errors=True).retrieval_id == "r1"
     assert secure.connections == 1
     secure.replies = [Reply(HANG_UP)]
-    assert context.context(purpose="p", user_ref="u", raise_errors=True).retrieval_id == "r1"
+    assert context.context(purpose="p", customer=CustomerReferences("u"), raise_errors=True).retrieval_id == "r1"
     assert secure.connections == 2
     context.close()
 
 
 @pytest.mark.usefixtures("is_trusted")
 def test_a_slow_service_costs_no_more_than_the_time_out(secure: Endpoint) -> None:
-    secure.usual = RETRIEVAL._replace(drip_s=0.1)
+    secure.default_reply = RETRIEVAL._replace(drip_s=0.1)
     started_at = time.monotonic()
     with pytest.raises(ServiceUnavailable, match="TimeoutError"):
         CustomerContext(COMPANY_KEY, endpoint=secure.url, timeout=0.5).context(
-            purpose="p", user_ref="u", raise_errors=True
+            purpose="p", customer=CustomerReferences("u"), raise_errors=True
         )
     # All of it, byte by byte, would take longer.
     assert time.monotonic() - started_at < 5
@@ -80,5 +80,5 @@ def test_a_slow_service_costs_no_more_than_the_time_out(secure: Endpoint) -> Non
 def test_a_service_that_nobody_vouches_for_gets_nothing(secure: Endpoint) -> None:
     context = CustomerContext(COMPANY_KEY, endpoint=secure.url, timeout=10)
     with pytest.raises(ServiceUnavailable, match="SSLCertVerificationError"):
-        context.context(purpose="p", user_ref="u", raise_errors=True)
-    assert not secure.received
+        context.context(purpose="p", customer=CustomerReferences("u"), raise_errors=True)
+    assert not secure.requests

@@ -7,10 +7,11 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import pytest
+from agent_feedback import CustomerReferences
 from flask import Flask, jsonify, request
 
 from tests.sdk.endpoint import Endpoint
-from tests.sdk.shop import CompanyClient, context_action, json_reply, make_asking_app, requests_of
+from tests.sdk.shop import CompanyClient, context_action, json_reply, make_enrichment_app, requests_of
 from tests.sdk.site import BODY, JSON, App, Headers, Response, fetch, make_app
 
 HTML = ("Content-Type", "text/html; charset=utf-8")
@@ -19,7 +20,7 @@ PAGE = b"<!doctype html><html><head><title>Shop</title></head><body>Shoes</body>
 
 @pytest.fixture(autouse=True)
 def a_question(endpoint: Endpoint) -> None:
-    endpoint.usual = json_reply(context_action(endpoint.url))
+    endpoint.default_reply = json_reply(context_action(endpoint.url))
 
 
 def context_of(response: Response) -> dict[str, Any]:
@@ -33,7 +34,7 @@ def is_untouched(response: Response, app: App, **environ: Any) -> bool:
 
 def test_a_marked_response_carries_the_question_beside_the_envelope(endpoint: Endpoint) -> None:
     feedback = CompanyClient(endpoint.url)
-    response = fetch(feedback.wsgi(make_asking_app(feedback)), "/products/12")
+    response = fetch(feedback.wsgi(make_enrichment_app(feedback)), "/products/12")
     assert response.body.startswith(BODY[:-2] + b',"_agentFeedback":{')
     assert response.body.endswith(b"}\n")
     content = json.loads(response.body)
@@ -55,9 +56,9 @@ def test_the_request_tells_what_the_adapter_knows(endpoint: Endpoint) -> None:
         runtime_hint=lambda environ: "an-agent/1",
         customer_ref=lambda e: "c",
     )
-    arguments = {"remember": True, "user_ref": "u", "account_ref": "a", "field_keys": ["shopping.priority"]}
+    arguments = {"remember": True, "customer": CustomerReferences("u", "a"), "field_keys": ["shopping.priority"]}
     response = fetch(
-        feedback.wsgi(make_asking_app(feedback, **arguments)),
+        feedback.wsgi(make_enrichment_app(feedback, **arguments)),
         "/products/12",
         QUERY_STRING="q=secret",
         REMOTE_ADDR="192.0.2.7",
@@ -88,13 +89,13 @@ def test_the_request_tells_what_the_adapter_knows(endpoint: Endpoint) -> None:
             "referrerOrigin": "https://shop.example.com",
         },
     }
-    assert b"secret" not in endpoint.received[0].body
+    assert b"secret" not in endpoint.requests[0].body
     assert not response.all("Service-Context-Interaction")
 
 
 def test_one_interaction_has_one_name_everywhere(endpoint: Endpoint) -> None:
     feedback = CompanyClient(endpoint.url)
-    response = fetch(feedback.wsgi(make_asking_app(feedback, operation="/catalogue")))
+    response = fetch(feedback.wsgi(make_enrichment_app(feedback, operation="/catalogue")))
     (request,) = requests_of(endpoint)
     payload = context_capability(response)
     (header,) = response.all("Service-Context-Interaction")
@@ -111,7 +112,7 @@ def context_capability(response: Response) -> dict[str, Any]:
 
 def test_without_feedback_the_question_stands_alone(endpoint: Endpoint) -> None:
     feedback = CompanyClient(endpoint.url, mode="off")
-    response = fetch(feedback.wsgi(make_asking_app(feedback)))
+    response = fetch(feedback.wsgi(make_enrichment_app(feedback)))
     assert list(json.loads(response.body)) == ["a", "_service"]
     assert (response.all("Link"), feedback.events) == ([], [])
     plain = make_app(headers=[JSON, ("ETag", '"1"')])
@@ -122,27 +123,27 @@ def test_a_response_that_asks_nothing_is_not_told_of(endpoint: Endpoint) -> None
     feedback = CompanyClient(endpoint.url)
     response = fetch(feedback.wsgi(make_app()))
     assert list(json.loads(response.body)) == ["a", "_agentFeedback"]
-    assert not endpoint.received
+    assert not endpoint.requests
 
 
 def test_the_kill_switch_takes_everything_away(endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AGENT_FEEDBACK_ENABLED", "false")
     feedback = CompanyClient(endpoint.url)
-    app = make_asking_app(feedback)
+    app = make_enrichment_app(feedback)
     assert feedback.wsgi(app) is app
     assert is_untouched(fetch(app), make_app())
-    assert not endpoint.received
+    assert not endpoint.requests
 
 
 def test_html_carries_the_question_in_an_element(endpoint: Endpoint) -> None:
     answer = context_action(endpoint.url, stageInstruction="</script><b>")
-    endpoint.usual = json_reply(answer)
+    endpoint.default_reply = json_reply(answer)
     feedback = CompanyClient(endpoint.url)
-    response = fetch(feedback.wsgi(make_asking_app(feedback, PAGE, [HTML, ("ETag", '"1"')])))
-    before, after = response.body.split(b'<script id="agent-service-context" type="application/json">')
-    text, _, rest = after.partition(b"</script>")
-    assert before + rest == PAGE
-    assert rest.startswith(b"</head>")
+    response = fetch(feedback.wsgi(make_enrichment_app(feedback, PAGE, [HTML, ("ETag", '"1"')])))
+    head, tail = response.body.split(b'<script id="agent-service-context" type="application/json">')
+    text, _, end = tail.partition(b"</script>")
+    assert head + end == PAGE
+    assert end.startswith(b"</head>")
     action = json.loads(text)["customerContext"]
     assert action["stageInstruction"] == "</script><b>"
     assert action["submit"]["url"] == "/_service/v1/enrichment/answers"
@@ -158,22 +159,22 @@ def test_html_carries_the_question_in_an_element(endpoint: Endpoint) -> None:
 )
 def test_html_that_takes_no_element_asks_nothing(endpoint: Endpoint, page: bytes) -> None:
     feedback = CompanyClient(endpoint.url)
-    response = fetch(feedback.wsgi(make_asking_app(feedback, page, [HTML])))
+    response = fetch(feedback.wsgi(make_enrichment_app(feedback, page, [HTML])))
     assert is_untouched(response, make_app(page, headers=[HTML]))
-    assert not endpoint.received
+    assert not endpoint.requests
 
 
 @pytest.mark.parametrize("body", [b"[1]", b"{", b'{"_service":1}', b'{"_service":null,"_agentFeedback":1}'])
 def test_json_that_takes_no_member_asks_nothing(endpoint: Endpoint, body: bytes) -> None:
     feedback = CompanyClient(endpoint.url)
-    response = fetch(feedback.wsgi(make_asking_app(feedback, body)))
+    response = fetch(feedback.wsgi(make_enrichment_app(feedback, body)))
     assert b"customerContext" not in response.body
-    assert not endpoint.received
+    assert not endpoint.requests
 
 
 def test_an_envelope_of_the_products_own_leaves_room_for_the_question(endpoint: Endpoint) -> None:
     feedback = CompanyClient(endpoint.url)
-    response = fetch(feedback.wsgi(make_asking_app(feedback, b'{"_agentFeedback":1}')))
+    response = fetch(feedback.wsgi(make_enrichment_app(feedback, b'{"_agentFeedback":1}')))
     assert list(json.loads(response.body)) == ["_agentFeedback", "_service"]
     assert feedback.events == []
 
@@ -198,7 +199,7 @@ def test_an_ineligible_response_asks_nothing(endpoint: Endpoint, status: str, he
         return make_app(status=status, headers=headers)(environ, start_response)
 
     assert is_untouched(fetch(feedback.wsgi(app)), make_app(status=status, headers=headers))
-    assert not endpoint.received
+    assert not endpoint.requests
 
 
 def test_a_stream_asks_nothing_and_is_not_held_back(endpoint: Endpoint) -> None:
@@ -208,23 +209,23 @@ def test_a_stream_asks_nothing_and_is_not_held_back(endpoint: Endpoint) -> None:
         yield b'{"a":'
         yield b"1}"
 
-    response = fetch(feedback.wsgi(make_asking_app(feedback, stream())))
+    response = fetch(feedback.wsgi(make_enrichment_app(feedback, stream())))
     assert (response.body, response.headers) == (b'{"a":1}', [JSON])
-    assert not endpoint.received
+    assert not endpoint.requests
 
 
 def test_the_answer_to_head_and_excluded_paths_ask_nothing(endpoint: Endpoint) -> None:
     feedback = CompanyClient(endpoint.url, exclude=["/private/**"])
-    app = make_asking_app(feedback)
+    app = make_enrichment_app(feedback)
     for environ in ({"REQUEST_METHOD": "HEAD", "is_strict": False}, {"path": "/private/a"}):
         assert is_untouched(fetch(feedback.wsgi(app), **environ), make_app(), **environ)
-    assert not endpoint.received
+    assert not endpoint.requests
 
 
 def test_a_mounted_product_is_answered_where_it_is_mounted(endpoint: Endpoint) -> None:
     feedback = CompanyClient(endpoint.url)
     for mount, expected in (("/shop", "/shop"), ("//evil.example.com", "/evil.example.com"), ("/\xc3\xa9", "/%C3%A9")):
-        response = fetch(feedback.wsgi(make_asking_app(feedback)), SCRIPT_NAME=mount, is_strict=False)
+        response = fetch(feedback.wsgi(make_enrichment_app(feedback)), SCRIPT_NAME=mount, is_strict=False)
         assert context_of(response)["submit"]["url"] == f"{expected}/_service/v1/enrichment/answers"
 
 
@@ -232,9 +233,9 @@ def test_what_the_product_does_to_its_environment_changes_no_address(endpoint: E
     feedback = CompanyClient(endpoint.url)
 
     def app(environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
-        copied = dict(environ)
+        environ_copy = dict(environ)
         environ.update(SCRIPT_NAME="/api", PATH_INFO="/products", REQUEST_METHOD="DELETE")
-        return make_asking_app(feedback)(copied, start_response)
+        return make_enrichment_app(feedback)(environ_copy, start_response)
 
     wrapped_app = feedback.wsgi(app)
     response = fetch(wrapped_app, "/api/products", is_strict=False)
@@ -256,15 +257,15 @@ def test_what_the_product_does_to_its_environment_changes_no_address(endpoint: E
 def test_without_anything_to_do_the_agent_is_told_nothing(
     endpoint: Endpoint, changes: dict[str, Any], is_asked: bool
 ) -> None:
-    endpoint.usual = json_reply(context_action(endpoint.url, **changes))
+    endpoint.default_reply = json_reply(context_action(endpoint.url, **changes))
     feedback = CompanyClient(endpoint.url, mode="off")
-    app = make_asking_app(feedback)
+    app = make_enrichment_app(feedback)
     assert is_untouched(fetch(feedback.wsgi(app)), app) is not is_asked
 
 
 def test_asking_without_the_adapter_does_nothing(endpoint: Endpoint) -> None:
     feedback = CompanyClient(endpoint.url)
-    assert is_untouched(fetch(make_asking_app(feedback)), make_app())
+    assert is_untouched(fetch(make_enrichment_app(feedback)), make_app())
     feedback.customer_context.ask({}, purpose="product_personalization")
 
 
@@ -273,7 +274,9 @@ def test_a_flask_view_asks_with_one_line(endpoint: Endpoint) -> None:
 
     @app.get("/products")
     def products() -> Any:
-        feedback.customer_context.ask(request.environ, purpose="product_personalization", user_ref="u")
+        feedback.customer_context.ask(
+            request.environ, purpose="product_personalization", customer=CustomerReferences("u")
+        )
         return jsonify(products=[1, 2])
 
     app.wsgi_app = feedback.wsgi(app.wsgi_app)

@@ -4,9 +4,10 @@ import json
 import time
 
 import pytest
+from agent_feedback import CustomerReferences
 
 from tests.sdk.endpoint import HANG_UP, Endpoint, Reply, closed_port
-from tests.sdk.shop import CompanyClient, json_reply, make_asking_app
+from tests.sdk.shop import CompanyClient, json_reply, make_enrichment_app
 from tests.sdk.site import BODY, JSON, CountingBody, fetch, make_app
 
 
@@ -17,11 +18,11 @@ from tests.sdk.site import BODY, JSON, CountingBody, fetch, make_app
 )
 @pytest.mark.parametrize("mode", ["off", "never_ask"])
 def test_when_the_service_fails_the_rest_goes_out_as_ever(endpoint: Endpoint, mode: str, reply: Reply) -> None:
-    endpoint.usual = reply
+    endpoint.default_reply = reply
     feedback = CompanyClient(endpoint.url, mode=mode)
     for body in (BODY, CountingBody(BODY)):
         headers = [JSON, ("ETag", '"1"'), *([] if body is BODY else [("Content-Length", str(len(BODY)))])]
-        response = fetch(feedback.wsgi(make_asking_app(feedback, body, headers)))
+        response = fetch(feedback.wsgi(make_enrichment_app(feedback, body, headers)))
         if mode == "off":
             assert response == fetch(make_app(BODY, headers=[JSON, ("ETag", '"1"')]))
         else:
@@ -32,35 +33,35 @@ def test_a_service_that_is_away_or_slow_holds_up_one_response_and_not_the_next(e
     endpoint.gate.clear()
     for url in (endpoint.url, f"http://127.0.0.1:{closed_port()}"):
         feedback = CompanyClient(url, mode="off", context_timeout=0.25)
-        app = feedback.wsgi(make_asking_app(feedback))
+        app = feedback.wsgi(make_enrichment_app(feedback))
         started_at = time.monotonic()
         for _ in range(100):
             assert fetch(app) == fetch(make_app())
         # A hundred time-outs would be twenty-five seconds.
         assert time.monotonic() - started_at < 10
-    assert len(endpoint.received) <= 1
+    assert len(endpoint.requests) <= 1
 
 
 def test_a_wish_with_mistakes_leaves_the_response_as_it_was(
     endpoint: Endpoint, caplog: pytest.LogCaptureFixture
 ) -> None:
     feedback = CompanyClient(endpoint.url, mode="off")
-    for arguments in ({"user_ref": object()}, {"field_keys": 1}, {"operation": b"bytes"}):
-        response = fetch(feedback.wsgi(make_asking_app(feedback, **arguments)))
+    for arguments in ({"customer": CustomerReferences(object())}, {"field_keys": 1}, {"operation": b"bytes"}):
+        response = fetch(feedback.wsgi(make_enrichment_app(feedback, **arguments)))
         assert response == fetch(make_app())
     assert {record.levelname for record in caplog.records} == {"WARNING"}
 
 
 def test_an_answer_that_cannot_be_used_takes_only_the_question_away(endpoint: Endpoint) -> None:
-    endpoint.usual = Reply(200, b'{"submit":' * 600 + b"1" + b"}" * 600)
+    endpoint.default_reply = Reply(200, b'{"submit":' * 600 + b"1" + b"}" * 600)
     feedback = CompanyClient(endpoint.url)
-    response = fetch(feedback.wsgi(make_asking_app(feedback)))
+    response = fetch(feedback.wsgi(make_enrichment_app(feedback)))
     assert list(json.loads(response.body)) == ["a", "_agentFeedback"]
 
 
 def test_a_mistake_of_ours_lets_the_product_answer(endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch) -> None:
     feedback = CompanyClient(endpoint.url, mode="off")
-    app = feedback.wsgi(make_asking_app(feedback))
+    app = feedback.wsgi(make_enrichment_app(feedback))
 
     def fail(*arguments: object) -> None:
         raise RuntimeError("a mistake")
@@ -71,7 +72,7 @@ def test_a_mistake_of_ours_lets_the_product_answer(endpoint: Endpoint, monkeypat
 
 
 def test_an_operation_that_the_service_refuses_does_not_reach_telemetry(endpoint: Endpoint) -> None:
-    endpoint.usual = json_reply({"error": "No.", "code": "invalid"}, 422)
+    endpoint.default_reply = json_reply({"error": "No.", "code": "invalid"}, 422)
     feedback = CompanyClient(endpoint.url)
-    fetch(feedback.wsgi(make_asking_app(feedback, operation="no operation?")), "/orders/12")
+    fetch(feedback.wsgi(make_enrichment_app(feedback, operation="no operation?")), "/orders/12")
     assert [event["operation"] for event in feedback.events] == ["/orders/:id"]

@@ -23,7 +23,7 @@ def test_what_may_pass_is_tried_again(endpoint: Endpoint, make_queue: MakeQueue,
 
 @pytest.mark.parametrize("status", [HANG_UP, 429, 503])
 def test_no_event_is_tried_more_than_three_times(endpoint: Endpoint, make_queue: MakeQueue, status: int) -> None:
-    endpoint.usual = Reply(status)
+    endpoint.default_reply = Reply(status)
     queue = make_queue()
     put(queue, 1)
     assert queue.flush()
@@ -48,11 +48,11 @@ def test_a_service_that_does_not_answer_in_time_is_a_failure(endpoint: Endpoint,
 
 @pytest.mark.parametrize("status", [301, 302, 307, 308, 400, 401, 403, 404, 413, 422])
 def test_any_other_status_ends_it_at_once(endpoint: Endpoint, make_queue: MakeQueue, status: int) -> None:
-    endpoint.usual = Reply(status, headers=(("Location", endpoint.url + "/elsewhere"),))
+    endpoint.default_reply = Reply(status, headers=(("Location", endpoint.url + "/elsewhere"),))
     queue = make_queue()
     put(queue, 1)
     assert queue.flush()
-    assert [request.path for request in endpoint.received] == ["/api/v2/telemetry/batches"]
+    assert [request.path for request in endpoint.requests] == ["/api/v2/telemetry/batches"]
     assert queue.counters == {"queued": 1, "dropped_refused": 1}
 
 
@@ -62,7 +62,7 @@ def test_retry_after_is_honoured(endpoint: Endpoint, make_queue: MakeQueue, stat
     queue = make_queue()
     put(queue, 1)
     assert queue.flush()
-    first, second = (request.at for request in endpoint.received)
+    first, second = (request.at for request in endpoint.requests)
     assert second - first >= 0.95
 
 
@@ -71,7 +71,7 @@ def test_a_date_in_retry_after_is_honoured(endpoint: Endpoint, make_queue: MakeQ
     queue = make_queue()
     put(queue, 1)
     assert queue.flush()
-    first, second = (request.at for request in endpoint.received)
+    first, second = (request.at for request in endpoint.requests)
     assert second - first >= 0.8
 
 
@@ -99,7 +99,7 @@ def test_an_idle_connection_that_the_service_has_closed_is_no_failure(
 def test_it_warns_once_of_failures_and_once_of_drops(
     endpoint: Endpoint, make_queue: MakeQueue, caplog: pytest.LogCaptureFixture
 ) -> None:
-    endpoint.usual = Reply(500)
+    endpoint.default_reply = Reply(500)
     queue = make_queue()
     for number in range(2):
         put(queue, number)

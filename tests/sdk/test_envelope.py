@@ -29,9 +29,9 @@ def test_it_has_exactly_the_fields_of_its_column() -> None:
 
 def test_its_actions_have_exactly_their_fields() -> None:
     envelope = AgentFeedback(KEY, endpoint=URL + "/").start_interaction().envelope()
-    shared = {"url", "method", "authorization", "contentType"}
-    assert envelope["submitOutcome"].keys() == shared | {"bodySchema"}
-    assert envelope["submit"].keys() == shared | {"reportSchema"}
+    common_fields = {"url", "method", "authorization", "contentType"}
+    assert envelope["submitOutcome"].keys() == common_fields | {"bodySchema"}
+    assert envelope["submit"].keys() == common_fields | {"reportSchema"}
     assert envelope["submitOutcome"]["url"] == URL + "/api/v2/outcomes"
     assert envelope["submit"]["url"] == URL + "/api/v2/reports"
     assert envelope["submit"]["authorization"] == envelope["submitOutcome"]["authorization"]

@@ -15,9 +15,9 @@ from agent_feedback.evidence.dns import ReverseDns
 from agent_feedback.evidence.ranges import InvalidRanges, Ranges, parse_address
 from agent_feedback.evidence.record import Record
 
-ALLOWED = allowlist.read()
+ALLOWLIST = allowlist.read()
 
-PUBLISHED = {
+RANGES = {
     "creationTime": "2026-11-20T00:00:00.000000",
     "prefixes": [
         {"ipv4Prefix": "20.171.206.0/24"},
@@ -27,7 +27,7 @@ PUBLISHED = {
 }
 
 
-def loaded(path: Path, text: str) -> Ranges:
+def load_ranges(path: Path, text: str) -> Ranges:
     path.write_text(text)
     networks = Ranges()
     ranges.read(path, networks)
@@ -39,22 +39,30 @@ def record(address: str, **fields: object) -> Record:
 
 
 @pytest.mark.parametrize(
-    "text", [json.dumps(PUBLISHED), "# GPTBot\n20.171.206.0/24\n\n2001:4860:4801:10::/64 # v6\n192.0.2.7\n"]
+    "text", [json.dumps(RANGES), "# GPTBot\n20.171.206.0/24\n\n2001:4860:4801:10::/64 # v6\n192.0.2.7\n"]
 )
 def test_an_address_within_the_published_ranges_is_found(tmp_path: Path, text: str) -> None:
-    checks = AddressChecks(ALLOWED, {"openai": loaded(tmp_path / "ranges", text)})
+    checks = AddressChecks(ALLOWLIST, {"openai": load_ranges(tmp_path / "ranges", text)})
     for inside in ("20.171.206.0", "20.171.206.255", "2001:4860:4801:10::99", "192.0.2.7", "::ffff:20.171.206.9"):
         assert checks.method(record(inside), "GPTBot") == "published_ip_range"
-    for outside in ("20.171.205.255", "20.171.207.0", "2001:4860:4801:11::", "192.0.2.8", "::20.171.206.9", "", "x"):
-        assert checks.method(record(outside), "GPTBot") is None
+    for other_address in (
+        "20.171.205.255",
+        "20.171.207.0",
+        "2001:4860:4801:11::",
+        "192.0.2.8",
+        "::20.171.206.9",
+        "",
+        "x",
+    ):
+        assert checks.method(record(other_address), "GPTBot") is None
 
 
 def test_ranges_speak_for_their_own_provider_or_token_only(tmp_path: Path) -> None:
-    openai = loaded(tmp_path / "openai", "20.171.206.0/24")
-    assert AddressChecks(ALLOWED, {"openai": openai}).method(record("20.171.206.9"), "ClaudeBot") is None
-    only = AddressChecks(ALLOWED, {"ChatGPT-User": openai})
-    assert only.method(record("20.171.206.9"), "ChatGPT-User") == "published_ip_range"
-    assert only.method(record("20.171.206.9"), "GPTBot") is None
+    openai = load_ranges(tmp_path / "openai", "20.171.206.0/24")
+    assert AddressChecks(ALLOWLIST, {"openai": openai}).method(record("20.171.206.9"), "ClaudeBot") is None
+    checks = AddressChecks(ALLOWLIST, {"ChatGPT-User": openai})
+    assert checks.method(record("20.171.206.9"), "ChatGPT-User") == "published_ip_range"
+    assert checks.method(record("20.171.206.9"), "GPTBot") is None
 
 
 @pytest.mark.parametrize(
@@ -64,7 +72,7 @@ def test_ranges_speak_for_their_own_provider_or_token_only(tmp_path: Path) -> No
 )  # fmt: skip
 def test_a_file_without_sound_ranges_is_refused(tmp_path: Path, text: str) -> None:
     with pytest.raises(InvalidRanges):
-        loaded(tmp_path / "ranges", text)
+        load_ranges(tmp_path / "ranges", text)
 
 
 def test_a_file_that_is_not_there_is_refused(tmp_path: Path) -> None:
@@ -133,8 +141,8 @@ def test_a_name_server_that_fails_confirms_nothing(error: type[Exception]) -> No
 class Resolver:
     """Answers from a table, after a while, and counts."""
 
-    def __init__(self, *confirmed: str, gate: threading.Event | None = None) -> None:
-        self.confirmed, self.gate, self.lookups = confirmed, gate, 0
+    def __init__(self, *confirmed_hosts: str, gate: threading.Event | None = None) -> None:
+        self.confirmed, self.gate, self.lookups = confirmed_hosts, gate, 0
 
     def __call__(self, address: str, domains: Sequence[str]) -> bool:
         self.lookups += 1
@@ -145,7 +153,7 @@ class Resolver:
 
 def test_dns_speaks_for_providers_that_document_their_domains() -> None:
     resolver = Resolver("66.249.66.1")
-    checks = AddressChecks(ALLOWED, dns=ReverseDns(resolver))
+    checks = AddressChecks(ALLOWLIST, dns=ReverseDns(resolver))
     assert checks.method(record("66.249.66.1"), "Googlebot") == "forward_confirmed_reverse_dns"
     assert checks.method(record("66.249.66.2"), "Googlebot") is None
     assert checks.method(record("66.249.66.1"), "bingbot") == "forward_confirmed_reverse_dns"
@@ -182,21 +190,21 @@ def test_a_resolver_that_hangs_is_not_waited_for_and_not_asked_without_end() -> 
 
 @pytest.mark.parametrize("value", ["Search Engine Crawler", "AI Crawler", True, "true", "1"])
 def test_the_verdict_of_a_vendor_is_taken_over(value: object) -> None:
-    checks = AddressChecks(ALLOWED, vendor_fields={"VerifiedBotCategory": "cloudflare"})
+    checks = AddressChecks(ALLOWLIST, vendor_fields={"VerifiedBotCategory": "cloudflare"})
     assert checks.method(record("192.0.2.7", VerifiedBotCategory=value), "GPTBot") == "cloudflare_verified_bot"
 
 
 @pytest.mark.parametrize("value", ["", "-", " ", False, "false", "0", None, 0, 1, [], {}, ["x"]])
 def test_no_verdict_is_none(value: object) -> None:
-    checks = AddressChecks(ALLOWED, vendor_fields={"VerifiedBotCategory": "cloudflare"})
+    checks = AddressChecks(ALLOWLIST, vendor_fields={"VerifiedBotCategory": "cloudflare"})
     assert checks.method(record("192.0.2.7", VerifiedBotCategory=value), "GPTBot") is None
     assert checks.method(record("192.0.2.7"), "GPTBot") is None
 
 
 def test_what_this_machine_found_out_comes_first(tmp_path: Path) -> None:
     vendor_fields = {"VerifiedBotCategory": "cloudflare"}
-    networks = {"google": loaded(tmp_path / "ranges", "66.249.66.0/27")}
-    checks = AddressChecks(ALLOWED, networks, ReverseDns(Resolver("66.249.66.1", "66.249.79.1")), vendor_fields)
+    networks = {"google": load_ranges(tmp_path / "ranges", "66.249.66.0/27")}
+    checks = AddressChecks(ALLOWLIST, networks, ReverseDns(Resolver("66.249.66.1", "66.249.79.1")), vendor_fields)
     line = {"VerifiedBotCategory": "Search Engine Crawler"}
     assert checks.method(record("66.249.66.1", **line), "Googlebot") == "published_ip_range"
     assert checks.method(record("66.249.79.1", **line), "Googlebot") == "forward_confirmed_reverse_dns"
@@ -204,5 +212,5 @@ def test_what_this_machine_found_out_comes_first(tmp_path: Path) -> None:
 
 
 def test_a_provider_has_domains_only_if_its_bots_have_tokens() -> None:
-    assert set(ALLOWED.dns_suffixes) == {"google", "microsoft"}
-    assert set(ALLOWED.dns_suffixes) <= ALLOWED.providers
+    assert set(ALLOWLIST.dns_suffixes) == {"google", "microsoft"}
+    assert set(ALLOWLIST.dns_suffixes) <= ALLOWLIST.providers

@@ -14,7 +14,7 @@ from agent_feedback.keys import CompanyKey
 
 from tests.sdk.endpoint import HANG_UP, Endpoint, closed_port, wait_until
 from tests.sdk.endpoint import serving as serving_anything
-from tests.sdk.evidence_logs import combined, command, environ, ship, write
+from tests.sdk.evidence_logs import combined_line, command, environ, ship, write
 from tests.sdk.evidence_service import KEY, Service
 
 
@@ -24,7 +24,7 @@ def refusal(code: str, *inner: str) -> bytes:
 
 
 def log(folder: Path, number: int = 1) -> Path:
-    return write(folder / "a.log", *[combined(at=at) for at in range(number)])
+    return write(folder / "a.log", *[combined_line(at=at) for at in range(number)])
 
 
 @pytest.mark.parametrize("status", [408, 429, 500, 502, 503])
@@ -95,11 +95,13 @@ def test_a_refusal_ends_the_run_and_is_named(
 
 
 def test_a_redirect_is_never_followed(tmp_path: Path) -> None:
-    with serving_anything(Endpoint()) as other, serving_anything(Endpoint()) as first:
+    with serving_anything(Endpoint()) as other_endpoint, serving_anything(Endpoint()) as first_endpoint:
         for status in (301, 302, 303, 307, 308):
-            first.usual = first.usual._replace(status=status, headers=(("Location", other.url),))
-            ship(first.url, tmp_path, log(tmp_path), code=1)
-        assert (len(first.received), len(other.received)) == (5, 0)
+            first_endpoint.default_reply = first_endpoint.default_reply._replace(
+                status=status, headers=(("Location", other_endpoint.url),)
+            )
+            ship(first_endpoint.url, tmp_path, log(tmp_path), code=1)
+        assert (len(first_endpoint.requests), len(other_endpoint.requests)) == (5, 0)
 
 
 def test_pauses_grow_and_end(monkeypatch: pytest.MonkeyPatch) -> None:

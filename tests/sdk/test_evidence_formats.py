@@ -18,13 +18,13 @@ from tests.sdk.evidence_logs import (
     caddy,
     cloudflare,
     cloudfront,
-    combined,
+    combined_line,
     fastly,
     nginx_json,
 )
 
 LINES = {
-    "combined": combined,
+    "combined": combined_line,
     "nginx-json": nginx_json,
     "caddy": caddy,
     "cloudfront": cloudfront,
@@ -61,10 +61,10 @@ def test_nothing_is_told_from_nothing() -> None:
 @pytest.mark.parametrize(
     ("line", "address"),
     [
-        (combined(address="2001:db8::1"), "2001:db8::1"),
-        ("shop.example.com:443 " + combined(), "20.171.206.9"),
-        (combined().replace("- -", "- jane doe"), "20.171.206.9"),
-        (combined().rstrip() + ' "203.0.113.9" rt=0.004\n', "20.171.206.9"),
+        (combined_line(address="2001:db8::1"), "2001:db8::1"),
+        ("shop.example.com:443 " + combined_line(), "20.171.206.9"),
+        (combined_line().replace("- -", "- jane doe"), "20.171.206.9"),
+        (combined_line().rstrip() + ' "203.0.113.9" rt=0.004\n', "20.171.206.9"),
     ],
 )
 def test_variants_of_combined_are_read(line: str, address: str) -> None:
@@ -84,7 +84,7 @@ def test_variants_of_combined_are_read(line: str, address: str) -> None:
     ],
 )
 def test_what_a_server_escaped_is_undone(text: str, value: str) -> None:
-    record = parse("combined", combined(text, text))
+    record = parse("combined", combined_line(text, text))
     assert record
     assert (record.user_agent, record.referrer) == (value, value)
 
@@ -193,7 +193,7 @@ def test_no_bytes_at_all_break_a_parser(line: bytes, name: str) -> None:
 
 @given(st.text(st.characters(blacklist_characters='"\\\n', max_codepoint=0xFF), min_size=2, max_size=80))
 def test_any_user_agent_comes_back_as_it_was_written(user_agent: str) -> None:
-    record = combined_format.parse(combined(user_agent).encode("latin-1").rstrip(b"\n"))
+    record = combined_format.parse(combined_line(user_agent).encode("latin-1").rstrip(b"\n"))
     assert record.user_agent == user_agent
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.sdk.endpoint import wait_until
-from tests.sdk.evidence_logs import CHROME, combined, command, environ, ship, write
+from tests.sdk.evidence_logs import CHROME, combined_line, command, environ, ship, write
 from tests.sdk.evidence_service import Service
 
 EVENTS = 15_000
@@ -18,10 +18,12 @@ EVENTS = 15_000
 
 def lines(begin: int, end: int) -> list[str]:
     """Return lines of which every second one counts; the time tells the events apart."""
-    return [combined(CHROME if at % 2 else "GPTBot/1.2", at=at, path=f"/{'p' * (at % 97)}") for at in range(begin, end)]
+    return [
+        combined_line(CHROME if at % 2 else "GPTBot/1.2", at=at, path=f"/{'p' * (at % 97)}") for at in range(begin, end)
+    ]
 
 
-def delivered(service: Service) -> list[int]:
+def list_delivered(service: Service) -> list[int]:
     return sorted(int(datetime.fromisoformat(event["observedAt"]).timestamp()) for event in service.events)
 
 
@@ -42,12 +44,14 @@ def kill_after(batches: int, service: Service, folder: Path, log: Path) -> None:
         process.kill()
 
 
-@pytest.mark.parametrize("packed", [False, True])
-def test_killed_at_any_moment_every_event_counts_exactly_once(packed: bool, service: Service, tmp_path: Path) -> None:
+@pytest.mark.parametrize("is_packed", [False, True])
+def test_killed_at_any_moment_every_event_counts_exactly_once(
+    is_packed: bool, service: Service, tmp_path: Path
+) -> None:
     service.pause_s = 0.05
     log = tmp_path / "access.log"
     text = "".join(lines(0, 2 * EVENTS)).encode()
-    log.write_bytes(gzip.compress(text) if packed else text)
+    log.write_bytes(gzip.compress(text) if is_packed else text)
     moments = random.Random(7)
     kills = 0
     while kills < 100 and not run_for(0.2 + 0.4 * moments.random(), service, tmp_path, log):
@@ -56,7 +60,7 @@ def test_killed_at_any_moment_every_event_counts_exactly_once(packed: bool, serv
     service.loses_answers = 0
     assert kills > 3
     ship(service.url, tmp_path, log)
-    assert delivered(service) == list(range(0, 2 * EVENTS, 2))
+    assert list_delivered(service) == list(range(0, 2 * EVENTS, 2))
 
 
 def test_killed_while_the_log_grows_and_is_rotated(service: Service, tmp_path: Path) -> None:
@@ -76,7 +80,7 @@ def test_killed_while_the_log_grows_and_is_rotated(service: Service, tmp_path: P
         if step % 4 == 2:
             ship(service.url, tmp_path, log)
     ship(service.url, tmp_path, log)
-    assert delivered(service) == list(range(0, at, 2))
+    assert list_delivered(service) == list(range(0, at, 2))
 
 
 def test_killed_between_the_stages_of_writing_a_checkpoint(service: Service, tmp_path: Path) -> None:
@@ -86,7 +90,7 @@ def test_killed_between_the_stages_of_writing_a_checkpoint(service: Service, tmp
     (tmp_path / "state" / "evidence.json.abc.new").write_text('{"version": 1, "key": "')
     write(log, *lines(20, 40))
     ship(service.url, tmp_path, log)
-    assert delivered(service) == list(range(0, 40, 2))
+    assert list_delivered(service) == list(range(0, 40, 2))
     assert len(service.batches) == 2
 
 
@@ -98,7 +102,7 @@ def test_what_has_been_answered_is_not_sent_again(service: Service, tmp_path: Pa
     service.hangs_after = 1_000_000
     ship(service.url, tmp_path, log)
     assert [len(batch["events"]) for batch in service.batches[3:]] == [400]
-    assert delivered(service) == list(range(0, 2800, 2))
+    assert list_delivered(service) == list(range(0, 2800, 2))
 
 
 def test_killed_right_after_sending_the_ids_are_the_same_again(service: Service, tmp_path: Path) -> None:
@@ -109,4 +113,4 @@ def test_killed_right_after_sending_the_ids_are_the_same_again(service: Service,
     write(log, *lines(20, 40))
     ship(service.url, tmp_path, log)
     assert service.batches[1]["events"][:10] == service.batches[0]["events"]
-    assert delivered(service) == list(range(0, 40, 2))
+    assert list_delivered(service) == list(range(0, 40, 2))

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 from tests.sdk.evidence_logs import BINGBOT, CHATGPT, CHROME, GPTBOT
 
-ALLOWED = allowlist.read()
-MATCHER = Matcher(ALLOWED)
+ALLOWLIST = allowlist.read()
+MATCHER = Matcher(ALLOWLIST)
 
-TOKENS, HOSTS = sorted(ALLOWED.tokens), sorted(ALLOWED.hosts)
+TOKENS, HOSTS = sorted(ALLOWLIST.tokens), sorted(ALLOWLIST.hosts)
 
 
 def test_the_list_is_that_of_the_contract() -> None:
@@ -23,8 +23,8 @@ def test_the_list_is_that_of_the_contract() -> None:
     for entry in protocol_files.read("allowlist.json")["tokens"]:
         classes[entry["class"]] = classes.get(entry["class"], 0) + 1
     assert classes == {"crawling": 3, "search": 5, "user_fetch": 7, "other_crawl": 2}
-    assert (len(TOKENS), len(HOSTS), len(ALLOWED.vendors)) == (17, 11, 5)
-    assert ALLOWED.providers == {"openai", "anthropic", "google", "perplexity", "microsoft"}
+    assert (len(TOKENS), len(HOSTS), len(ALLOWLIST.vendors)) == (17, 11, 5)
+    assert ALLOWLIST.providers == {"openai", "anthropic", "google", "perplexity", "microsoft"}
 
 
 @pytest.mark.parametrize("token", TOKENS)
@@ -162,8 +162,8 @@ def test_a_host_in_capitals_or_with_a_foreign_letter_does_not(host: str) -> None
 )
 def test_no_character_of_a_word_may_touch_a_token(token: str, letters: str) -> None:
     assert MATCHER.token(letters + token) is None
-    longer = token + letters
-    assert MATCHER.token(longer) == (longer if longer in ALLOWED.tokens else None)
+    longer_word = token + letters
+    assert MATCHER.token(longer_word) == (longer_word if longer_word in ALLOWLIST.tokens else None)
 
 
 @given(st.sampled_from(HOSTS), st.text(min_size=1, max_size=8), st.integers(0, 30))
@@ -171,7 +171,7 @@ def test_a_host_with_anything_in_it_is_no_host(host: str, letters: str, at: int)
     changed = host[:at] + letters + host[at:]
     result = MATCHER.host(f"https://{changed}/")
     ends = changed.translate({ord(sign): "/" for sign in "?#"}).partition("/")[0]
-    assert result == (ends if ends in ALLOWED.hosts else None)
+    assert result == (ends if ends in ALLOWLIST.hosts else None)
 
 
 @given(st.text(max_size=60))
@@ -208,9 +208,9 @@ def test_the_quick_search_misses_no_name(name: str) -> None:
 
 
 def test_what_is_excluded_is_not_found() -> None:
-    matcher = Matcher(ALLOWED.without(["GPTBot", "chatgpt.com"]))
+    matcher = Matcher(ALLOWLIST.without(["GPTBot", "chatgpt.com"]))
     assert matcher.match(Record(0, "GET", 200, GPTBOT, CHATGPT)) is None
     assert matcher.token("GPTBot ClaudeBot") == "ClaudeBot"
-    assert Matcher(ALLOWED.without([*TOKENS, *HOSTS])).match(Record(0, "GET", 200, GPTBOT, CHATGPT)) is None
+    assert Matcher(ALLOWLIST.without([*TOKENS, *HOSTS])).match(Record(0, "GET", 200, GPTBOT, CHATGPT)) is None
     with pytest.raises(ValueError, match="neither a token nor a host"):
-        ALLOWED.without(["gptbot"])
+        ALLOWLIST.without(["gptbot"])

@@ -16,9 +16,9 @@ from agent_feedback.evidence.log_file import LogFile, whole_lines
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.sdk.evidence_logs import combined, write
+from tests.sdk.evidence_logs import combined_line, write
 
-LONG = b"x" * 5000
+LONG_LINE = b"x" * 5000
 
 
 def reader(chunks: list[bytes]) -> Callable[[], bytes]:
@@ -30,8 +30,8 @@ def reader(chunks: list[bytes]) -> Callable[[], bytes]:
 def test_however_a_log_is_cut_its_lines_are_whole_and_in_their_places(chunks: list[bytes], is_complete: bool) -> None:
     text = b"".join(chunks)
     blocks = list(whole_lines(reader(chunks), 1000, is_complete=is_complete))
-    ended = text if is_complete else text[: text.rfind(b"\n") + 1]
-    assert b"".join(block.lines for block in blocks) == ended
+    complete_text = text if is_complete else text[: text.rfind(b"\n") + 1]
+    assert b"".join(block.lines for block in blocks) == complete_text
     assert all(text[block.start - 1000 : block.end - 1000] == block.lines for block in blocks)
     assert all(block.lines.endswith(b"\n") for block in blocks[: None if not is_complete else -1])
 
@@ -46,17 +46,17 @@ def test_a_line_that_is_too_long_is_passed_over_without_being_kept(monkeypatch: 
 
 
 def test_a_packed_log_has_the_places_of_its_text(tmp_path: Path) -> None:
-    packed = tmp_path / "access.log.2.gz"
-    packed.write_bytes(gzip.compress(b"one\ntwo\n") + gzip.compress(b"three\nfour"))
-    log = LogFile(packed)
+    archive = tmp_path / "access.log.2.gz"
+    archive.write_bytes(gzip.compress(b"one\ntwo\n") + gzip.compress(b"three\nfour"))
+    log = LogFile(archive)
     assert b"".join(block.lines for block in log.blocks(4)) == b"two\nthree\nfour"
     log.close()
 
 
 def test_what_comes_before_the_damage_of_an_archive_is_read(tmp_path: Path) -> None:
-    packed = tmp_path / "damaged.gz"
-    packed.write_bytes(gzip.compress(os.urandom(50_000).hex().encode() + b"\n") + gzip.compress(LONG)[:-20])
-    log, text = LogFile(packed), bytearray()
+    archive = tmp_path / "damaged.gz"
+    archive.write_bytes(gzip.compress(os.urandom(50_000).hex().encode() + b"\n") + gzip.compress(LONG_LINE)[:-20])
+    log, text = LogFile(archive), bytearray()
     with pytest.raises(log_file.UNREADABLE):
         list(log.blocks(0))
     with contextlib.suppress(*log_file.UNREADABLE):
@@ -85,41 +85,47 @@ def recognise(checkpoint: Checkpoint, path: Path) -> LogProgress:
 
 
 def test_a_log_is_known_again_after_a_restart_a_rename_and_growth(tmp_path: Path) -> None:
-    path = write(tmp_path / "access.log", combined())
+    path = write(tmp_path / "access.log", combined_line())
     first = open_checkpoint(tmp_path)
     log = recognise(first, path)
     first.advance(log, 50)
     first.save()
     path.rename(tmp_path / "access.log.1")
-    write(tmp_path / "access.log.1", *[combined(at=number) for number in range(50)])
+    write(tmp_path / "access.log.1", *[combined_line(at=number) for number in range(50)])
     second = open_checkpoint(tmp_path)
-    again = recognise(second, tmp_path / "access.log.1")
-    assert (again.id, again.offset) == (log.id, 50)
-    assert second.event_id(again, 7) == first.event_id(log, 7)
+    second_log = recognise(second, tmp_path / "access.log.1")
+    assert (second_log.id, second_log.offset) == (log.id, 50)
+    assert second.event_id(second_log, 7) == first.event_id(log, 7)
     assert second.source_id == first.source_id
 
 
 def test_a_new_log_under_an_old_name_is_another(tmp_path: Path) -> None:
-    path, checkpoint = write(tmp_path / "access.log", combined(at=1)), open_checkpoint(tmp_path)
+    path, checkpoint = write(tmp_path / "access.log", combined_line(at=1)), open_checkpoint(tmp_path)
     first = recognise(checkpoint, path)
     path.unlink()
-    assert recognise(checkpoint, write(path, combined(at=2))) is not first
+    assert recognise(checkpoint, write(path, combined_line(at=2))) is not first
 
 
 def test_a_log_that_was_emptied_is_another_even_with_the_same_inode(tmp_path: Path) -> None:
-    path, checkpoint = write(tmp_path / "access.log", combined(at=1), combined(at=2)), open_checkpoint(tmp_path)
+    path, checkpoint = (
+        write(tmp_path / "access.log", combined_line(at=1), combined_line(at=2)),
+        open_checkpoint(tmp_path),
+    )
     first = recognise(checkpoint, path)
     os.truncate(path, 0)
-    write(path, combined(at=3), combined(at=4), combined(at=5))
+    write(path, combined_line(at=3), combined_line(at=4), combined_line(at=5))
     second = recognise(checkpoint, path)
     assert second is not first
     checkpoint.advance(second, path.stat().st_size)
-    os.truncate(path, len(combined(at=3)))
+    os.truncate(path, len(combined_line(at=3)))
     assert recognise(checkpoint, path) is not second
 
 
 def test_a_copy_or_an_archive_of_a_log_is_the_same_log(tmp_path: Path) -> None:
-    path, checkpoint = write(tmp_path / "access.log", *[combined(at=n) for n in range(50)]), open_checkpoint(tmp_path)
+    path, checkpoint = (
+        write(tmp_path / "access.log", *[combined_line(at=n) for n in range(50)]),
+        open_checkpoint(tmp_path),
+    )
     log = recognise(checkpoint, path)
     (tmp_path / "copy").write_bytes(path.read_bytes())
     (tmp_path / "access.log.1.gz").write_bytes(gzip.compress(path.read_bytes()))
@@ -129,22 +135,22 @@ def test_a_copy_or_an_archive_of_a_log_is_the_same_log(tmp_path: Path) -> None:
 
 def test_two_short_logs_that_begin_alike_are_two(tmp_path: Path) -> None:
     checkpoint = open_checkpoint(tmp_path)
-    first, second = (write(tmp_path / name, combined()) for name in ("one.log", "two.log"))
+    first, second = (write(tmp_path / name, combined_line()) for name in ("one.log", "two.log"))
     assert recognise(checkpoint, first) is not recognise(checkpoint, second)
 
 
 def test_a_short_log_is_the_same_one_when_all_of_it_was_packed(tmp_path: Path) -> None:
-    path, checkpoint = write(tmp_path / "access.log", combined()), open_checkpoint(tmp_path)
+    path, checkpoint = write(tmp_path / "access.log", combined_line()), open_checkpoint(tmp_path)
     log = recognise(checkpoint, path)
     (tmp_path / "access.log.2.gz").write_bytes(gzip.compress(path.read_bytes()))
-    (tmp_path / "more.gz").write_bytes(gzip.compress(path.read_bytes() + combined(at=2).encode()))
+    (tmp_path / "more.gz").write_bytes(gzip.compress(path.read_bytes() + combined_line(at=2).encode()))
     assert recognise(checkpoint, tmp_path / "more.gz") is not log
     assert recognise(checkpoint, tmp_path / "access.log.2.gz") is log
 
 
 def test_the_checkpoint_is_for_its_owner_only_and_says_nothing_of_requests(tmp_path: Path) -> None:
     checkpoint = open_checkpoint(tmp_path)
-    recognise(checkpoint, write(tmp_path / "access.log", combined()))
+    recognise(checkpoint, write(tmp_path / "access.log", combined_line()))
     checkpoint.save()
     path = tmp_path / "evidence.json"
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
@@ -155,7 +161,7 @@ def test_the_checkpoint_is_for_its_owner_only_and_says_nothing_of_requests(tmp_p
 
 def test_a_log_that_was_not_seen_for_long_is_forgotten(tmp_path: Path) -> None:
     checkpoint = open_checkpoint(tmp_path)
-    path = write(tmp_path / "access.log", combined())
+    path = write(tmp_path / "access.log", combined_line())
     log = recognise(checkpoint, path)
     log.seen_on = "2020-01-01"
     checkpoint.save()
@@ -164,7 +170,7 @@ def test_a_log_that_was_not_seen_for_long_is_forgotten(tmp_path: Path) -> None:
 
 def test_a_place_never_goes_back(tmp_path: Path) -> None:
     checkpoint = open_checkpoint(tmp_path)
-    log = recognise(checkpoint, write(tmp_path / "access.log", combined()))
+    log = recognise(checkpoint, write(tmp_path / "access.log", combined_line()))
     checkpoint.advance(log, 50)
     checkpoint.advance(log, 20)
     assert log.offset == 50
@@ -181,17 +187,17 @@ def test_a_checkpoint_that_cannot_be_read_is_never_begun_anew(tmp_path: Path, te
 def test_a_write_that_fails_leaves_what_was_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     checkpoint = open_checkpoint(tmp_path)
     checkpoint.save()
-    before = (tmp_path / "evidence.json").read_text()
+    checkpoint_text = (tmp_path / "evidence.json").read_text()
 
     def fail(number: int) -> None:
         raise OSError("the disk is full")
 
     monkeypatch.setattr(checkpoint_module.os, "fsync", fail)
-    recognise(checkpoint, write(tmp_path / "access.log", combined()))
+    recognise(checkpoint, write(tmp_path / "access.log", combined_line()))
     with pytest.raises(InvalidCheckpoint, match="cannot be written"):
         checkpoint.save()
-    assert (tmp_path / "evidence.json").read_text() == before
-    assert json.loads(before)["logs"] == []
+    assert (tmp_path / "evidence.json").read_text() == checkpoint_text
+    assert json.loads(checkpoint_text)["logs"] == []
     assert sorted(entry.name for entry in tmp_path.iterdir()) == ["access.log", "evidence.json"]
 
 

@@ -22,7 +22,7 @@ from tests.sdk.evidence_logs import (
     caddy,
     cloudflare,
     cloudfront,
-    combined,
+    combined_line,
     command,
     environ,
     fastly,
@@ -33,7 +33,7 @@ from tests.sdk.evidence_logs import (
 from tests.sdk.evidence_service import HOSTS, KEY, PATH, TOKENS, Service, check_batch
 
 FORMATS = {
-    "combined": (combined, "server_log", "web-server"),
+    "combined_line": (combined_line, "server_log", "web-server"),
     "nginx-json": (nginx_json, "server_log", "nginx"),
     "caddy": (caddy, "server_log", "caddy"),
     "cloudfront": (cloudfront, "cdn_log", "cloudfront"),
@@ -71,7 +71,7 @@ def test_logs_of_several_formats_are_several_sources(service: Service, tmp_path:
 
 def test_the_source_can_be_named(service: Service, tmp_path: Path) -> None:
     names = ["--source-kind", "load_balancer_log", "--provider", "haproxy", "--source-id", "edge-eu-1"]
-    ship(service.url, tmp_path, *names, log_of("combined", tmp_path))
+    ship(service.url, tmp_path, *names, log_of("combined_line", tmp_path))
     assert service.batches[0]["source"] == {
         "kind": "load_balancer_log",
         "provider": "haproxy",
@@ -80,34 +80,36 @@ def test_the_source_can_be_named(service: Service, tmp_path: Path) -> None:
 
 
 def test_a_second_run_sends_nothing_and_a_third_only_what_is_new(service: Service, tmp_path: Path) -> None:
-    log = log_of("combined", tmp_path)
+    log = log_of("combined_line", tmp_path)
     ship(service.url, tmp_path, log)
     ship(service.url, tmp_path, log)
     assert len(service.batches) == 1
-    write(log, combined(CHROME), combined("ClaudeBot/1.0"))
+    write(log, combined_line(CHROME), combined_line("ClaudeBot/1.0"))
     result = ship(service.url, tmp_path, log)
     assert [len(batch["events"]) for batch in service.batches] == [3, 1]
     assert "2 lines, 1 events, 1 sent, 1 accepted" in result.stderr
 
 
 def test_no_batch_has_more_than_500_events(service: Service, tmp_path: Path) -> None:
-    ship(service.url, tmp_path, write(tmp_path / "a.log", *[combined(at=number) for number in range(1201)]))
+    ship(service.url, tmp_path, write(tmp_path / "a.log", *[combined_line(at=number) for number in range(1201)]))
     assert [len(batch["events"]) for batch in service.batches] == [500, 500, 201]
     assert len(service.stored) == 1201
 
 
 def test_packed_logs_are_read_to_their_last_line(service: Service, tmp_path: Path) -> None:
-    packed = tmp_path / "access.log.2.gz"
-    packed.write_bytes(gzip.compress((combined() + combined(CHROME) + combined(BINGBOT)).rstrip().encode()))
-    ship(service.url, tmp_path, packed)
-    ship(service.url, tmp_path, packed)
+    archive = tmp_path / "access.log.2.gz"
+    archive.write_bytes(
+        gzip.compress((combined_line() + combined_line(CHROME) + combined_line(BINGBOT)).rstrip().encode())
+    )
+    ship(service.url, tmp_path, archive)
+    ship(service.url, tmp_path, archive)
     assert service.tokens == {"GPTBot": 1, "bingbot": 1}
     assert len(service.batches) == 1
 
 
 def test_a_last_line_that_has_not_ended_is_left_for_the_next_run(service: Service, tmp_path: Path) -> None:
-    line = combined(BINGBOT)
-    log = write(tmp_path / "a.log", combined(), line[:-30])
+    line = combined_line(BINGBOT)
+    log = write(tmp_path / "a.log", combined_line(), line[:-30])
     ship(service.url, tmp_path, log)
     assert service.tokens == {"GPTBot": 1}
     write(log, line[-30:])
@@ -119,13 +121,13 @@ def test_hostile_lines_are_counted_and_stop_nothing(service: Service, tmp_path: 
     log = write(
         tmp_path / "a.log",
         b"\x00\xff\xfe GPTBot\n",
-        combined("GPTBot " + "A" * 1024 * 1024),
+        combined_line("GPTBot " + "A" * 1024 * 1024),
         b"GPTBot " + b"B" * (3 * 1024 * 1024) + b"\n",
-        combined(r"say \"hello\" ClaudeBot/1.0"),
-        combined().replace(" 200 ", " 000 "),
-        combined("x\x00y GPTBot \x1b[2J").encode().replace(b"x", b"\xff"),
-        combined(at=4_000_000_000),
-        combined(BINGBOT),
+        combined_line(r"say \"hello\" ClaudeBot/1.0"),
+        combined_line().replace(" 200 ", " 000 "),
+        combined_line("x\x00y GPTBot \x1b[2J").encode().replace(b"x", b"\xff"),
+        combined_line(at=4_000_000_000),
+        combined_line(BINGBOT),
     )
     result = ship(service.url, tmp_path, log)
     assert service.tokens == {"GPTBot": 2, "ClaudeBot": 1, "bingbot": 1}
@@ -143,9 +145,9 @@ def test_no_byte_of_address_path_query_or_user_agent_leaves_the_machine(
     ranges = tmp_path / "ranges"
     ranges.write_text("20.171.206.0/24\n")
     result = ship(service.url, tmp_path, "--published-ranges", f"openai={ranges}", log)
-    dry = ship("", tmp_path / "other", "--dry-run", log)
+    dry_run = ship("", tmp_path / "other", "--dry-run", log)
     assert [event.get("networkEvidence") for event in service.events] == [{"method": "published_ip_range"}, None, None]
-    traces = service.raw.decode() + result.stdout + result.stderr + dry.stdout + dry.stderr
+    traces = service.raw.decode() + result.stdout + result.stderr + dry_run.stdout + dry_run.stderr
     traces += (tmp_path / "state" / "evidence.json").read_text()
     assert "GPTBot" in traces
     assert [part for part in SECRET_PARTS if part in traces] == []
@@ -153,7 +155,7 @@ def test_no_byte_of_address_path_query_or_user_agent_leaves_the_machine(
 
 
 def test_the_request_is_what_the_contract_says(service: Service, tmp_path: Path) -> None:
-    ship(service.url, tmp_path, log_of("combined", tmp_path))
+    ship(service.url, tmp_path, log_of("combined_line", tmp_path))
     head = service.raw.partition(b"\r\n\r\n")[0].decode()
     assert head.startswith(f"POST {PATH} HTTP/1.1\r\n")
     names = {line.partition(":")[0] for line in head.split("\r\n")[1:]}
@@ -161,7 +163,7 @@ def test_the_request_is_what_the_contract_says(service: Service, tmp_path: Path)
 
 
 def test_a_dry_run_prints_what_would_be_sent_and_leaves_no_trace(service: Service, tmp_path: Path) -> None:
-    log = log_of("combined", tmp_path)
+    log = log_of("combined_line", tmp_path)
     result = ship(service.url, tmp_path, "--dry-run", log)
     assert not service.raw
     assert not (tmp_path / "state").exists()
@@ -170,28 +172,32 @@ def test_a_dry_run_prints_what_would_be_sent_and_leaves_no_trace(service: Servic
         check_batch(batch)
     assert "3 would be sent" in result.stderr
     ship(service.url, tmp_path, log)
-    again = ship(service.url, tmp_path, "--dry-run", log)
-    assert again.stdout == ""
+    second_run = ship(service.url, tmp_path, "--dry-run", log)
+    assert second_run.stdout == ""
     assert [event["observedAt"] for event in batches[0]["events"]] == [event["observedAt"] for event in service.events]
 
 
 def test_a_dry_run_needs_neither_address_nor_key_and_may_be_cut_short(tmp_path: Path) -> None:
-    log = write(tmp_path / "a.log", *[combined(at=number) for number in range(20_000)])
-    outside = {name: value for name, value in os.environ.items() if not name.startswith("AGENT_FEEDBACK")}
+    log = write(tmp_path / "a.log", *[combined_line(at=number) for number in range(20_000)])
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("AGENT_FEEDBACK")}
     with subprocess.Popen(
-        command(tmp_path, "--dry-run", log), env=outside, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        command(tmp_path, "--dry-run", log), env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE
     ) as process:
         assert process.stdout
         assert process.stderr
         check_batch(json.loads(process.stdout.readline()))
         process.stdout.close()
-        complaints = process.stderr.read()
-        assert (process.wait(20), b"Traceback" in complaints) == (0, False)
+        error_text = process.stderr.read()
+        assert (process.wait(20), b"Traceback" in error_text) == (0, False)
 
 
 def test_a_vendors_verdict_is_sent_for_bots_only(service: Service, tmp_path: Path) -> None:
-    verified: dict[str, Any] = {"VerifiedBotCategory": "AI Crawler"}
-    lines = [cloudflare(**verified), cloudflare(VerifiedBotCategory=""), cloudflare(CHROME, CHATGPT, **verified)]
+    verified_bot: dict[str, Any] = {"VerifiedBotCategory": "AI Crawler"}
+    lines = [
+        cloudflare(**verified_bot),
+        cloudflare(VerifiedBotCategory=""),
+        cloudflare(CHROME, CHATGPT, **verified_bot),
+    ]
     log = write(tmp_path / "a.log", *lines)
     ship(service.url, tmp_path, "--vendor-verified", "VerifiedBotCategory=cloudflare", log)
     methods = [event.get("networkEvidence") for event in service.events]
@@ -199,13 +205,13 @@ def test_a_vendors_verdict_is_sent_for_bots_only(service: Service, tmp_path: Pat
 
 
 def test_what_is_excluded_is_not_sent(service: Service, tmp_path: Path) -> None:
-    ship(service.url, tmp_path, "--exclude", "GPTBot", "--exclude", "chatgpt.com", log_of("combined", tmp_path))
+    ship(service.url, tmp_path, "--exclude", "GPTBot", "--exclude", "chatgpt.com", log_of("combined_line", tmp_path))
     assert [(event.get("agentToken"), event.get("referrerHost")) for event in service.events] == [("bingbot", None)]
 
 
 def test_every_token_and_host_of_the_list_arrives(service: Service, tmp_path: Path) -> None:
-    lines = [combined(f"x ({token}/1.0)") for token in TOKENS] + [
-        combined(CHROME, f"https://{host}/") for host in HOSTS
+    lines = [combined_line(f"x ({token}/1.0)") for token in TOKENS] + [
+        combined_line(CHROME, f"https://{host}/") for host in HOSTS
     ]
     ship(service.url, tmp_path, write(tmp_path / "a.log", *lines))
     assert {event.get("agentToken") for event in service.events} - {None} == TOKENS
@@ -213,9 +219,15 @@ def test_every_token_and_host_of_the_list_arrives(service: Service, tmp_path: Pa
 
 
 def test_one_log_that_cannot_be_read_does_not_keep_the_others(service: Service, tmp_path: Path) -> None:
-    damaged, strange = tmp_path / "damaged.gz", write(tmp_path / "strange.log", "hello GPTBot\n" * 3)
-    damaged.write_bytes(gzip.compress(combined().encode() * 3)[:-12])
-    logs = [tmp_path / "none.log", damaged, strange, write(tmp_path / "empty.log"), log_of("combined", tmp_path)]
+    damaged_log, strange_log = tmp_path / "damaged.gz", write(tmp_path / "strange.log", "hello GPTBot\n" * 3)
+    damaged_log.write_bytes(gzip.compress(combined_line().encode() * 3)[:-12])
+    logs = [
+        tmp_path / "none.log",
+        damaged_log,
+        strange_log,
+        write(tmp_path / "empty.log"),
+        log_of("combined_line", tmp_path),
+    ]
     result = ship(service.url, tmp_path, *logs, code=4)
     assert len(service.events) >= 3
     for name, reason in (("none.log", "FileNotFoundError"), ("damaged.gz", "EOFError"), ("strange.log", "--format")):
@@ -248,7 +260,7 @@ WRONG: list[tuple[list[str], str]] = [
 
 @pytest.mark.parametrize(("options", "message"), WRONG)
 def test_a_wrong_option_is_said_before_anything_is_read(options: list[str], message: str, tmp_path: Path) -> None:
-    result = ship(f"http://127.0.0.1:{closed_port()}", tmp_path, *options, log_of("combined", tmp_path), code=2)
+    result = ship(f"http://127.0.0.1:{closed_port()}", tmp_path, *options, log_of("combined_line", tmp_path), code=2)
     assert message in result.stderr
 
 
@@ -263,7 +275,7 @@ def test_a_wrong_option_is_said_before_anything_is_read(options: list[str], mess
 )
 def test_a_wrong_environment_is_said_without_showing_it(name: str, value: str, tmp_path: Path) -> None:
     env = {**environ("https://feedback.example.com"), name: value}
-    log = log_of("combined", tmp_path)
+    log = log_of("combined_line", tmp_path)
     result = subprocess.run(command(tmp_path, log), env=env, capture_output=True, text=True, timeout=20, check=False)
     assert result.returncode == 2
     assert name in result.stderr

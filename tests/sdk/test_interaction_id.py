@@ -16,12 +16,12 @@ def milliseconds(interaction_id: str) -> int:
 
 
 def test_an_id_begins_with_the_time_and_is_of_version_4() -> None:
-    before = time.time_ns() // 1_000_000
+    start_ms = time.time_ns() // 1_000_000
     interaction_id = new_interaction_id()
-    after = time.time_ns() // 1_000_000
-    assert before <= milliseconds(interaction_id) <= after
-    parsed = uuid.UUID(interaction_id)
-    assert (parsed.version, parsed.variant, str(parsed)) == (4, uuid.RFC_4122, interaction_id)
+    end_ms = time.time_ns() // 1_000_000
+    assert start_ms <= milliseconds(interaction_id) <= end_ms
+    parsed_id = uuid.UUID(interaction_id)
+    assert (parsed_id.version, parsed_id.variant, str(parsed_id)) == (4, uuid.RFC_4122, interaction_id)
 
 
 def test_ids_of_one_moment_differ() -> None:
@@ -31,10 +31,10 @@ def test_ids_of_one_moment_differ() -> None:
 def test_the_other_bits_are_random() -> None:
     # 74 bits: with 200 ids none of them stands still.
     ids = [uuid.UUID(new_interaction_id()).int for _ in range(200)]
-    moving = 0
+    changing_bits = 0
     for interaction_id in ids:
-        moving |= interaction_id ^ ids[0]
-    assert (moving & (1 << 80) - 1).bit_count() == 74
+        changing_bits |= interaction_id ^ ids[0]
+    assert (changing_bits & (1 << 80) - 1).bit_count() == 74
 
 
 def test_an_interaction_of_a_response_has_such_an_id() -> None:

@@ -94,7 +94,7 @@ def test_a_malformed_mode_in_the_environment_is_refused(monkeypatch: pytest.Monk
 
 
 @pytest.mark.parametrize(
-    ("name", "value", "needed"),
+    ("name", "value", "requirement"),
     [
         ("mode", "sometimes", "one of never_ask"),
         ("mode", None, "one of never_ask"),
@@ -117,8 +117,8 @@ def test_a_malformed_mode_in_the_environment_is_refused(monkeypatch: pytest.Monk
         ("max_body_bytes", None, "a whole number above zero"),
     ],
 )
-def test_a_malformed_option_is_refused(name: str, value: Any, needed: str) -> None:
-    with pytest.raises(InvalidOption, match=f"^{name}: .*{needed}"):
+def test_a_malformed_option_is_refused(name: str, value: Any, requirement: str) -> None:
+    with pytest.raises(InvalidOption, match=f"^{name}: .*{requirement}"):
         AgentFeedback(KEY, endpoint=URL, **{name: value})
 
 

@@ -15,7 +15,7 @@ import pytest
 
 from app.discovery.downloads import Download, downloads
 from tests.sdk.endpoint import KEY
-from tests.sdk.evidence_logs import combined
+from tests.sdk.evidence_logs import combined_line
 
 PACKAGE = Path(__file__).resolve().parents[2] / "sdk" / "python"
 SOURCES = sorted((PACKAGE / "src").rglob("*.py"))
@@ -72,8 +72,8 @@ def test_the_wheel_holds_the_protocol_and_needs_nothing(wheel: Path) -> None:
         names = set(archive.namelist())
         metadata = archive.read(f"agent_feedback-{agent_feedback.__version__}.dist-info/METADATA").decode()
         for name in ("allowlist.json", "conformance.json", "contract.json", "instructions.json"):
-            packed = json.loads(archive.read(f"agent_feedback/protocol/{name}"))
-            assert packed == json.loads((PACKAGE.parent / "protocol" / name).read_text())
+            packed_file = json.loads(archive.read(f"agent_feedback/protocol/{name}"))
+            assert packed_file == json.loads((PACKAGE.parent / "protocol" / name).read_text())
     assert "agent_feedback/py.typed" in names
     assert "agent_feedback/evidence/cli.py" in names
     assert not any(name.endswith(".pyc") for name in names)
@@ -84,21 +84,21 @@ def test_the_wheel_holds_the_protocol_and_needs_nothing(wheel: Path) -> None:
 def test_the_wheel_installs_without_a_network_and_works(wheel: Path, tmp_path: Path) -> None:
     venv.create(tmp_path / "fresh", with_pip=False)
     python = tmp_path / "fresh" / "bin" / "python"
-    outside = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "PIP"))}
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "PIP"))}
     install = ["-m", "pip", "--python", str(python), "install", "-q", "--no-deps", "--no-index", str(wheel)]
-    subprocess.run([sys.executable, *install], check=True, timeout=60, env=outside)
+    subprocess.run([sys.executable, *install], check=True, timeout=60, env=environment)
     result = subprocess.run(
         [python, "-I", "-W", "error", "-c", INSTALLED],
         cwd=tmp_path,
-        env=outside,
+        env=environment,
         capture_output=True,
         text=True,
         timeout=30,
         check=True,
     )
     log = tmp_path / "access.log"
-    log.write_text(combined())
+    log.write_text(combined_line())
     command = [python.parent / "agent-feedback", "evidence", "ship", "--dry-run", log]
-    shipped = subprocess.run(command, env=outside, capture_output=True, text=True, timeout=30, check=True)
-    assert json.loads(shipped.stdout)["events"][0]["agentToken"] == "GPTBot"
+    process = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=30, check=True)
+    assert json.loads(process.stdout)["events"][0]["agentToken"] == "GPTBot"
     assert json.loads(result.stdout)["submitOutcome"]["url"] == "https://feedback.example.com/api/v2/outcomes"

@@ -158,7 +158,7 @@ def test_five_thousand_events_in_a_second_lose_none(endpoint: Endpoint) -> None:
 
 
 def test_the_key_is_in_no_log_even_of_debug(endpoint: Endpoint) -> None:
-    endpoint.usual = Reply(401)
+    endpoint.default_reply = Reply(401)
     result = run(
         endpoint.url,
         """

@@ -16,7 +16,7 @@ def test_a_request_is_what_the_service_takes(endpoint: Endpoint, make_queue: Mak
     queue = make_queue(endpoint.url + "/base")
     put(queue, 1)
     assert queue.flush()
-    request = endpoint.received[0]
+    request = endpoint.requests[0]
     assert request.path == "/base/api/v2/telemetry/batches"
     assert request.headers["Authorization"] == f"Bearer {KEY}"
     assert request.headers["Content-Type"] == "application/json"
@@ -31,9 +31,9 @@ def test_fifty_events_go_at_once(endpoint: Endpoint, make_queue: MakeQueue) -> N
 def test_fewer_than_fifty_go_after_half_a_second(endpoint: Endpoint, make_queue: MakeQueue) -> None:
     started_at = time.monotonic()
     put(make_queue(flush_interval=0.5), *range(49))
-    wait_until(lambda: endpoint.received)
+    wait_until(lambda: endpoint.requests)
     assert endpoint.numbers == list(range(49))
-    assert endpoint.received[0].at - started_at > 0.4
+    assert endpoint.requests[0].at - started_at > 0.4
 
 
 def test_half_a_second_is_the_default() -> None:
@@ -45,7 +45,7 @@ def test_no_request_has_more_than_fifty_and_the_order_stays(endpoint: Endpoint, 
     queue = make_queue()
     put(queue, *range(470))
     assert queue.flush()
-    assert max(len(request.events) for request in endpoint.received) <= 50
+    assert max(len(request.events) for request in endpoint.requests) <= 50
     assert endpoint.numbers == list(range(470))
     assert queue.counters == {"queued": 470, "sent": 470}
 
@@ -55,14 +55,14 @@ def test_one_connection_is_kept(endpoint: Endpoint, make_queue: MakeQueue) -> No
     for number in range(5):
         put(queue, number)
         queue.flush()
-    assert (len(endpoint.received), endpoint.connections) == (5, 1)
+    assert (len(endpoint.requests), endpoint.connections) == (5, 1)
 
 
 def test_a_full_queue_drops_the_oldest(endpoint: Endpoint, make_queue: MakeQueue) -> None:
     endpoint.gate.clear()
     queue = make_queue(max_queue_size=60)
     put(queue, *range(50))
-    wait_until(lambda: endpoint.received)
+    wait_until(lambda: endpoint.requests)
     put(queue, *range(50, 115))
     endpoint.gate.set()
     assert queue.flush()
@@ -75,7 +75,7 @@ def test_what_is_put_back_into_a_full_queue_is_the_oldest(endpoint: Endpoint, ma
     endpoint.gate.clear()
     queue = make_queue(max_queue_size=60)
     put(queue, *range(50))
-    wait_until(lambda: endpoint.received)
+    wait_until(lambda: endpoint.requests)
     put(queue, *range(50, 100))
     endpoint.gate.set()
     assert queue.flush()
@@ -87,17 +87,17 @@ def test_put_does_not_wait_for_a_service_that_hangs(endpoint: Endpoint, make_que
     endpoint.gate.clear()
     queue = make_queue()
     put(queue, *range(50))
-    wait_until(lambda: endpoint.received)
+    wait_until(lambda: endpoint.requests)
     started_at = time.monotonic()
     put(queue, *range(10_000))
     assert time.monotonic() - started_at < 2
 
 
-@pytest.mark.parametrize("bad", [object(), float("nan"), {1, 2}, b"bytes"])
-def test_an_event_that_is_no_json_is_dropped_alone(endpoint: Endpoint, make_queue: MakeQueue, bad: object) -> None:
+@pytest.mark.parametrize("value", [object(), float("nan"), {1, 2}, b"bytes"])
+def test_an_event_that_is_no_json_is_dropped_alone(endpoint: Endpoint, make_queue: MakeQueue, value: object) -> None:
     queue = make_queue()
     put(queue, 1)
-    queue.put({"number": bad})
+    queue.put({"number": value})
     put(queue, 2)
     assert queue.flush()
     assert endpoint.numbers == [1, 2]
@@ -111,8 +111,8 @@ def test_put_does_not_raise_without_a_thread_and_sends_when_there_is_one(
         raise RuntimeError("can't start new thread")
 
     queue = make_queue()
-    with monkeypatch.context() as patched:
-        patched.setattr(threading.Thread, "start", refuse)
+    with monkeypatch.context() as patch:
+        patch.setattr(threading.Thread, "start", refuse)
         put(queue, 1)
         assert not queue.flush()
     put(queue, 2)
@@ -137,8 +137,8 @@ def test_the_thread_outlives_an_unexpected_mistake(
         raise RuntimeError("a mistake")
 
     queue = make_queue(max_attempts=1)
-    with monkeypatch.context() as patched:
-        patched.setattr(queue_module.HttpClient, "post", fail)
+    with monkeypatch.context() as patch:
+        patch.setattr(queue_module.HttpClient, "post", fail)
         put(queue, 1)
         assert queue.flush()
     put(queue, 2)
@@ -188,7 +188,7 @@ def test_shutdown_reports_what_was_still_waiting_or_on_its_way(endpoint: Endpoin
 
 
 def test_shutdown_reports_what_the_service_did_not_take(endpoint: Endpoint, make_queue: MakeQueue) -> None:
-    endpoint.usual = Reply(500)
+    endpoint.default_reply = Reply(500)
     queue = make_queue(flush_interval=60)
     put(queue, 1, 2, 3)
     assert queue.shutdown() == 3
@@ -196,7 +196,7 @@ def test_shutdown_reports_what_the_service_did_not_take(endpoint: Endpoint, make
 
 def test_a_batch_that_fails_after_shutdown_is_counted(endpoint: Endpoint, make_queue: MakeQueue) -> None:
     endpoint.gate.clear()
-    endpoint.usual = Reply(500)
+    endpoint.default_reply = Reply(500)
     queue = make_queue()
     put(queue, 1)
     assert queue.shutdown(0.1) == 1
@@ -218,7 +218,7 @@ def test_what_is_put_after_shutdown_is_counted_as_lost(
     put(queue, 1, 2)
     assert queue.counters == {"queued": 2, "dropped_shutdown": 2}
     assert "were dropped (shutdown)" in caplog.text
-    assert not endpoint.received
+    assert not endpoint.requests
 
 
 def test_the_thread_ends_with_shutdown(make_queue: MakeQueue) -> None:

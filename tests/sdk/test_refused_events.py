@@ -26,7 +26,7 @@ def test_named_events_are_dropped_and_the_others_sent_again(
     queue = make_queue()
     put(queue, *range(5))
     assert queue.flush()
-    assert [[event["number"] for event in request.events] for request in endpoint.received] == [
+    assert [[event["number"] for event in request.events] for request in endpoint.requests] == [
         [0, 1, 2, 3, 4],
         [0, 2, 4],
     ]
@@ -67,7 +67,7 @@ def test_a_batch_whose_events_are_all_named_is_not_sent_again(endpoint: Endpoint
     queue = make_queue()
     put(queue, 1, 2)
     assert queue.flush()
-    assert len(endpoint.received) == 1
+    assert len(endpoint.requests) == 1
     assert queue.counters == {"queued": 2, "dropped_refused": 2}
 
 
@@ -94,7 +94,7 @@ def test_a_pointer_outside_the_batch_ends_the_batch(
     queue = make_queue()
     put(queue, 1, 2)
     assert queue.flush()
-    assert len(endpoint.received) == 1
+    assert len(endpoint.requests) == 1
     assert queue.counters == {"queued": 2, "dropped_refused": 2}
 
 
@@ -115,7 +115,7 @@ def test_another_status_ends_the_batch_whatever_it_names(
 
 
 def test_a_401_pauses_sending(endpoint: Endpoint, make_queue: MakeQueue) -> None:
-    endpoint.usual = Reply(401)
+    endpoint.default_reply = Reply(401)
     queue = make_queue()
     put(queue, 1)
     assert queue.flush()
@@ -147,7 +147,7 @@ def test_sending_goes_on_after_the_pause(
 
 
 def test_shutdown_does_not_wait_for_the_end_of_the_pause(endpoint: Endpoint, make_queue: MakeQueue) -> None:
-    endpoint.usual = Reply(401)
+    endpoint.default_reply = Reply(401)
     queue = make_queue()
     put(queue, 1)
     queue.flush()
@@ -161,4 +161,4 @@ def test_requests_name_the_sdk(endpoint: Endpoint, make_queue: MakeQueue) -> Non
     queue = make_queue()
     put(queue, 1)
     assert queue.flush()
-    assert endpoint.received[0].headers["User-Agent"] == "agent-feedback-python/0.1.0"
+    assert endpoint.requests[0].headers["User-Agent"] == "agent-feedback-python/0.1.0"

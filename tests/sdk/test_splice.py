@@ -105,26 +105,26 @@ _spaces = st.text(" \t\r\n", max_size=3)
 
 @given(
     content=st.dictionaries(_texts.filter(lambda name: name != "_agentFeedback"), _values, max_size=5),
-    before=_spaces,
-    after=_spaces,
+    prefix=_spaces,
+    suffix=_spaces,
     indent=st.sampled_from([None, 0, 2]),
     is_ascii=st.booleans(),
 )
 def test_any_object_comes_back_with_one_member_more_and_all_its_bytes(
-    content: dict[str, Any], before: str, after: str, indent: int | None, is_ascii: bool
+    content: dict[str, Any], prefix: str, suffix: str, indent: int | None, is_ascii: bool
 ) -> None:
-    body = (before + json.dumps(content, indent=indent, ensure_ascii=is_ascii) + after).encode()
-    spliced = splice_member(body)
-    assert spliced is not None
-    read = json.loads(spliced)
+    body = (prefix + json.dumps(content, indent=indent, ensure_ascii=is_ascii) + suffix).encode()
+    spliced_body = splice_member(body)
+    assert spliced_body is not None
+    read = json.loads(spliced_body)
     assert read.pop("_agentFeedback") == ENVELOPE
     assert read == content
     addition = (b"," if content else b"") + MEMBER
-    at = spliced.rindex(addition)
-    assert spliced[:at] + spliced[at + len(addition) :] == body
+    at = spliced_body.rindex(addition)
+    assert spliced_body[:at] + spliced_body[at + len(addition) :] == body
 
 
 @given(st.binary(max_size=40))
 def test_any_bytes_are_either_left_alone_or_stay_readable(body: bytes) -> None:
-    spliced = splice_member(body)
-    assert spliced is None or json.loads(spliced)["_agentFeedback"] == ENVELOPE
+    spliced_body = splice_member(body)
+    assert spliced_body is None or json.loads(spliced_body)["_agentFeedback"] == ENVELOPE

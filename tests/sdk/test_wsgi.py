@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.sdk.site import BODY, JSON, Client, CountingBody, both, fetch, make_app
+from tests.sdk.site import BODY, JSON, Client, CountingBody, fetch, fetch_both, make_app
 
 SHARED = [
     ("Cache-Control", "public"),
@@ -24,7 +24,7 @@ def feedback() -> Client:
 
 
 def test_an_eligible_object_gets_the_envelope(feedback: Client) -> None:
-    _, response = both(make_app(), feedback)
+    _, response = fetch_both(make_app(), feedback)
     assert response.body.startswith(BODY[:-2] + b',"_agentFeedback":{')
     assert response.body.endswith(b"}}\n")
     assert json.loads(response.body)["_agentFeedback"]["state"] == "feedback_ready"
@@ -40,7 +40,7 @@ def test_an_eligible_object_gets_the_envelope(feedback: Client) -> None:
     ],
 )
 def test_every_way_of_saying_json_is_understood(feedback: Client, content_type: str) -> None:
-    assert both(make_app(headers=[("content-TYPE", content_type)]), feedback)[1].has_envelope
+    assert fetch_both(make_app(headers=[("content-TYPE", content_type)]), feedback)[1].has_envelope
 
 
 def test_the_headers_are_those_of_the_new_body(feedback: Client) -> None:
@@ -60,7 +60,7 @@ def test_the_headers_are_those_of_the_new_body(feedback: Client) -> None:
         ("Link", '</next>; rel="next"'),
         ("Vary", "Accept"),
     ]
-    _, response = both(make_app(headers=[*stale, *other_headers]), feedback)
+    _, response = fetch_both(make_app(headers=[*stale, *other_headers]), feedback)
     assert response.headers == [
         *other_headers,
         ("Content-Length", str(len(response.body))),
@@ -105,7 +105,7 @@ def test_a_path_that_is_not_ascii_is_named_as_the_client_wrote_it() -> None:
 
 @pytest.mark.parametrize("status", ["101 X", "203 X", "207 X", "299 X", "304 X", "301 X", "404 X", "500 X"])
 def test_only_a_success_is_extended(feedback: Client, status: str) -> None:
-    plain, response = both(make_app(status=status), feedback, is_strict=False)
+    plain, response = fetch_both(make_app(status=status), feedback, is_strict=False)
     assert response.has_envelope == (status[0] == "2")
     assert response.has_envelope or response == plain
 
@@ -130,20 +130,20 @@ def test_only_a_success_is_extended(feedback: Client, status: str) -> None:
 )
 def test_an_ineligible_response_passes_as_it_is(feedback: Client, status: str, headers: list[Any]) -> None:
     body = b"" if "204" in status else BODY
-    plain, response = both(make_app(body, status, headers), feedback)
+    plain, response = fetch_both(make_app(body, status, headers), feedback)
     assert response == plain
     assert feedback.events == []
 
 
 @pytest.mark.parametrize("body", [b"[1]", b'"a"', b'{"a":', b"", b'{"_agentFeedback":1}', b'{"a":"\\ud800"}'])
 def test_a_body_that_takes_no_envelope_passes_as_it_is(feedback: Client, body: bytes) -> None:
-    plain, response = both(make_app(body, headers=[JSON, ("ETag", '"1"')]), feedback)
+    plain, response = fetch_both(make_app(body, headers=[JSON, ("ETag", '"1"')]), feedback)
     assert response == plain
 
 
 @pytest.mark.parametrize("policy", ["private", "no-store", "private, max-age=60", "no-cache"])
 def test_a_policy_that_keeps_shared_caches_out_is_no_hindrance(feedback: Client, policy: str) -> None:
-    assert both(make_app(headers=[JSON, ("Cache-Control", policy)]), feedback)[1].has_envelope
+    assert fetch_both(make_app(headers=[JSON, ("Cache-Control", policy)]), feedback)[1].has_envelope
 
 
 @pytest.mark.parametrize("policy", SHARED)
@@ -182,7 +182,7 @@ def test_a_list_of_chunks_without_a_length_is_extended(feedback: Client) -> None
 @pytest.mark.parametrize("content_length", ["5", "10", "12", "99", "-1", "x", "\xb2"])
 def test_a_body_that_is_not_as_long_as_it_says_passes_as_it_is(feedback: Client, content_length: str) -> None:
     for body in ([BODY], CountingBody(BODY)):
-        plain, response = both(
+        plain, response = fetch_both(
             make_app(body, headers=[JSON, ("Content-Length", content_length)]), feedback, is_strict=False
         )
         assert response == plain
@@ -192,7 +192,7 @@ def test_a_body_that_is_not_as_long_as_it_says_passes_as_it_is(feedback: Client,
 @pytest.mark.parametrize(("limit", "is_extended"), [(len(BODY), True), (len(BODY) - 1, False)])
 def test_a_body_above_the_cap_passes_as_it_is(limit: int, is_extended: bool, has_length: bool) -> None:
     # The validator around the product would make an iterator of its list.
-    plain, response = both(make_app(has_length=has_length), Client(max_body_bytes=limit), is_strict=False)
+    plain, response = fetch_both(make_app(has_length=has_length), Client(max_body_bytes=limit), is_strict=False)
     assert response.has_envelope == is_extended
     assert is_extended or response == plain
 
@@ -213,7 +213,7 @@ def test_a_generator_passes_as_it_is(feedback: Client) -> None:
         yield BODY
 
     # The standard library's validator wants the start before the first chunk, which WSGI does not.
-    plain, response = both(app, feedback, is_strict=False)
+    plain, response = fetch_both(app, feedback, is_strict=False)
     assert response == plain
     assert response.body == BODY
 
@@ -225,7 +225,7 @@ def test_a_product_that_writes_passes_as_it_is(feedback: Client) -> None:
         write(b"1")
         return [b"}"]
 
-    plain, response = both(app, feedback)
+    plain, response = fetch_both(app, feedback)
     assert response == plain
     assert (response.body, response.starts) == (b'{"a":1}', 1)
 
@@ -247,7 +247,7 @@ def test_a_product_that_writes_while_its_body_is_read_starts_once(feedback: Clie
 @pytest.mark.parametrize("body", [BODY, b""])
 def test_the_answer_to_head_passes_as_it_is(feedback: Client, body: bytes) -> None:
     app = make_app([body] if body else [], headers=[JSON, ("Content-Length", "11"), ("ETag", '"1"')])
-    plain, response = both(app, feedback, REQUEST_METHOD="HEAD", is_strict=False)
+    plain, response = fetch_both(app, feedback, REQUEST_METHOD="HEAD", is_strict=False)
     assert response == plain
 
 

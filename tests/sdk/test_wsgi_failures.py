@@ -14,7 +14,7 @@ from agent_feedback.adapters import wsgi as adapter
 from agent_feedback.adapters import wsgi_response
 
 from tests.sdk.endpoint import KEY
-from tests.sdk.site import BODY, JSON, Client, CountingBody, both, fetch, make_app
+from tests.sdk.site import BODY, JSON, Client, CountingBody, fetch, fetch_both, make_app
 
 LENGTH = ("Content-Length", str(len(BODY)))
 
@@ -107,7 +107,7 @@ def test_a_mistake_of_ours_leaves_the_response_as_it_was(
         raise RuntimeError("a mistake")
 
     monkeypatch.setattr(module, name, fail)
-    plain, response = both(make_app(body, headers=[JSON, LENGTH]), feedback)
+    plain, response = fetch_both(make_app(body, headers=[JSON, LENGTH]), feedback)
     assert response == plain
 
 
@@ -126,7 +126,7 @@ def test_a_long_hint_is_cut() -> None:
 
 @pytest.mark.parametrize("status", ["nonsense", "", "2xx"])
 def test_a_status_that_cannot_be_read_passes_to_the_server(feedback: Client, status: str) -> None:
-    plain, response = both(make_app(status=status), feedback, is_strict=False)
+    plain, response = fetch_both(make_app(status=status), feedback, is_strict=False)
     assert response == plain
 
 
@@ -176,8 +176,8 @@ def test_a_file_is_extended_if_it_says_how_long_it_is(feedback: Client, headers:
 
     def app(environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
         start_response("200 OK", headers)
-        wrapped: Iterable[bytes] = environ["wsgi.file_wrapper"](file, 4)
-        return wrapped
+        wrapper: Iterable[bytes] = environ["wsgi.file_wrapper"](file, 4)
+        return wrapper
 
     response = fetch(feedback.wsgi(app), **{"wsgi.file_wrapper": FileWrapper})
     assert response.has_envelope == is_extended
@@ -186,6 +186,6 @@ def test_a_file_is_extended_if_it_says_how_long_it_is(feedback: Client, headers:
 
 
 def test_a_file_that_is_too_long_goes_out_as_the_very_object_that_the_server_can_send_quickly() -> None:
-    wrapped = FileWrapper(io.BytesIO(BODY))
-    app = Client(max_body_bytes=4).wsgi(make_app(wrapped, headers=[JSON, LENGTH]))
-    assert app({"PATH_INFO": "/"}, lambda *start: None) is wrapped
+    wrapper = FileWrapper(io.BytesIO(BODY))
+    app = Client(max_body_bytes=4).wsgi(make_app(wrapper, headers=[JSON, LENGTH]))
+    assert app({"PATH_INFO": "/"}, lambda *start: None) is wrapper

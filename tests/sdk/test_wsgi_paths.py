@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.sdk.site import App, Client, both, fetch, make_app
+from tests.sdk.site import App, Client, fetch, fetch_both, make_app
 
 
 @pytest.mark.parametrize(
@@ -19,7 +19,7 @@ from tests.sdk.site import App, Client, both, fetch, make_app
     ],
 )
 def test_some_paths_are_always_excluded(path: str) -> None:
-    plain, response = both(make_app(), Client(), path)
+    plain, response = fetch_both(make_app(), Client(), path)
     assert response == plain
 
 

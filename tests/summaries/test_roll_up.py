@@ -23,7 +23,7 @@ def settle() -> None:
     summaries.roll_up_marked_days()
 
 
-def counted() -> Counts:
+def read_counts() -> Counts:
     with transaction():
         rows = session().scalars(select(InteractionDay)).all()
     return {
@@ -43,32 +43,32 @@ def at(monkeypatch: pytest.MonkeyPatch, moment: datetime) -> None:
 
 
 def test_a_day_is_counted_by_operation_surface_and_outcome(client: FlaskClient, company: Company) -> None:
-    told = [event(operation="/a") for _ in range(4)] + [event(surface="mcp", operation="find")]
-    send_events(client, company, *told)
-    for one, outcome in zip(told, ("success", "partial", "failure"), strict=False):
-        send_review(client, company.capability(one["interactionId"]), outcome)
+    interactions = [event(operation="/a") for _ in range(4)] + [event(surface="mcp", operation="find")]
+    send_events(client, company, *interactions)
+    for interaction, outcome in zip(interactions, ("success", "partial", "failure"), strict=False):
+        send_review(client, company.capability(interaction["interactionId"]), outcome)
     settle()
     today = datetime.now(UTC).date()
-    assert counted() == {(today, "/a", "http_json"): (4, 3, 1, 1, 1), (today, "find", "mcp"): (1, 1, 0, 0, 0)}
+    assert read_counts() == {(today, "/a", "http_json"): (4, 3, 1, 1, 1), (today, "find", "mcp"): (1, 1, 0, 0, 0)}
 
 
 def test_counting_again_changes_nothing(client: FlaskClient, company: Company) -> None:
     send_events(client, company, event(), event())
     settle()
-    before = counted()
+    first_counts = read_counts()
     settle()
     assert summaries.roll_up_marked_days() == 0
-    assert counted() == before
+    assert read_counts() == first_counts
 
 
 def test_late_telemetry_moves_a_placeholder_to_its_operation(client: FlaskClient, company: Company) -> None:
     interaction_id = str(uuid.uuid4())
     send_review(client, company.capability(interaction_id))
     settle()
-    assert {key[1:] for key in counted()} == {("pending", "unknown")}
+    assert {key[1:] for key in read_counts()} == {("pending", "unknown")}
     send_events(client, company, event(interaction_id, operation="/late"))
     settle()
-    assert {key[1:]: value for key, value in counted().items()} == {("/late", "http_json"): (1, 1, 1, 0, 0)}
+    assert {key[1:]: value for key, value in read_counts().items()} == {("/late", "http_json"): (1, 1, 1, 0, 0)}
 
 
 def test_days_end_at_midnight_in_utc(client: FlaskClient, company: Company, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -77,18 +77,18 @@ def test_days_end_at_midnight_in_utc(client: FlaskClient, company: Company, monk
         at(monkeypatch, moment)
         send_events(client, company, event())
     settle()
-    assert {key[0]: value[0] for key, value in counted().items()} == {date(2026, 3, 28): 1, date(2026, 3, 29): 2}
+    assert {key[0]: value[0] for key, value in read_counts().items()} == {date(2026, 3, 28): 1, date(2026, 3, 29): 2}
 
 
 def test_a_late_review_of_a_confirmed_interaction_is_counted_on_its_day(
     client: FlaskClient, company: Company, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before_midnight = datetime(2026, 3, 28, 23, 59, tzinfo=UTC)
-    told = event(surface="mcp", operation="find")
+    interaction = event(surface="mcp", operation="find")
     at(monkeypatch, before_midnight)
-    send_events(client, company, told)
+    send_events(client, company, interaction)
     settle()
     at(monkeypatch, before_midnight + timedelta(minutes=2))
-    send_review(client, company.capability(told["interactionId"]))
+    send_review(client, company.capability(interaction["interactionId"]))
     settle()
-    assert counted() == {(date(2026, 3, 28), "find", "mcp"): (1, 1, 1, 0, 0)}
+    assert read_counts() == {(date(2026, 3, 28), "find", "mcp"): (1, 1, 1, 0, 0)}

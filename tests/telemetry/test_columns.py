@@ -15,6 +15,6 @@ def test_every_member_of_an_event_is_stored_or_named_with_a_reason() -> None:
 
 def test_every_column_has_the_type_of_the_model_and_an_optional_one_may_be_empty() -> None:
     for column in EVENT_COLUMNS:
-        stored = Interaction.__table__.columns[column.column]
-        assert stored.type.compile(postgresql.dialect()).lower() == column.sql_type, column
-        assert stored.nullable is column.is_optional, column
+        model_column = Interaction.__table__.columns[column.column]
+        assert model_column.type.compile(postgresql.dialect()).lower() == column.sql_type, column
+        assert model_column.nullable is column.is_optional, column

@@ -8,7 +8,7 @@ from flask.testing import FlaskClient
 from app.core.database import transaction
 from app.interactions.service import find_interaction
 from app.telemetry import persistence
-from tests.conversations import Talk
+from tests.conversations import ContextApi
 from tests.factories import Company, event, send_events
 
 
@@ -20,10 +20,10 @@ def stored_operation(company: Company, interaction_id: str) -> str:
     return operation
 
 
-THING = "5aaf58b2-69d7-4af0-a4cf-faf8edf057a9"
+OBJECT_ID = "5aaf58b2-69d7-4af0-a4cf-faf8edf057a9"
 
 
-@pytest.mark.parametrize("operation", ["/orders/4711", f"/orders/{THING}", f"/ORDERS/{THING.upper()}"])
+@pytest.mark.parametrize("operation", ["/orders/4711", f"/orders/{OBJECT_ID}", f"/ORDERS/{OBJECT_ID.upper()}"])
 def test_an_operation_is_stored_without_the_id_of_one_thing(
     client: FlaskClient, company: Company, operation: str
 ) -> None:
@@ -45,15 +45,15 @@ def test_an_address_or_query_in_an_operation_is_refused_in_every_spelling(
 
 @pytest.mark.parametrize("operation", ["/100%", "/a%2Fb", "/caf%C3%A9", "/%41", "/%2", "/%%"])
 def test_other_percent_signs_are_kept(client: FlaskClient, company: Company, operation: str) -> None:
-    told = event(operation=operation)
-    assert send_events(client, company, told).status_code == 202
+    interaction = event(operation=operation)
+    assert send_events(client, company, interaction).status_code == 202
     persistence.persist_waiting_batches()
-    assert stored_operation(company, told["interactionId"]) == operation
+    assert stored_operation(company, interaction["interactionId"]) == operation
 
 
-def test_a_request_for_context_has_its_operation_normalized(talk: Talk) -> None:
+def test_a_request_for_context_has_its_operation_normalized(context_api: ContextApi) -> None:
     interaction_id = str(uuid.uuid4())
-    assert talk.ask(interactionId=interaction_id, operation="/hotels/4711").status_code == 200
-    assert stored_operation(talk.company, interaction_id) == "/hotels/:id"
-    again = talk.ask(interactionId=interaction_id, operation="/hotels/:id")
-    assert (again.status_code, talk.ask(operation="/a%40b").status_code) == (200, 422)
+    assert context_api.ask(interactionId=interaction_id, operation="/hotels/4711").status_code == 200
+    assert stored_operation(context_api.company, interaction_id) == "/hotels/:id"
+    second_request = context_api.ask(interactionId=interaction_id, operation="/hotels/:id")
+    assert (second_request.status_code, context_api.ask(operation="/a%40b").status_code) == (200, 422)

@@ -17,7 +17,7 @@ from app.telemetry.models import WaitingBatch
 from tests.factories import Company, event, send_events
 
 
-def stored(company: Company, interaction_id: object) -> dict[str, Any]:
+def stored_row(company: Company, interaction_id: object) -> dict[str, Any]:
     with transaction():
         row = find_interaction(company.environment_id, uuid.UUID(str(interaction_id)))
     assert row is not None
@@ -38,7 +38,7 @@ def add_broken_batch(company: Company) -> None:
         session().execute(text(statement), {"e": company.environment_id})
 
 
-def parked() -> list[bool]:
+def list_parked() -> list[bool]:
     with transaction():
         batches = session().scalars(select(WaitingBatch).order_by(WaitingBatch.id)).all()
     return [batch.parked_at is not None for batch in batches]
@@ -49,7 +49,7 @@ def test_a_batch_that_cannot_be_persisted_does_not_hold_up_the_others(client: Fl
     add_broken_batch(company)
     send_events(client, company, event())
     persistence.persist_waiting_batches()
-    assert (count_interactions(), parked()) == (2, [True])
+    assert (count_interactions(), list_parked()) == (2, [True])
 
 
 def test_no_innocent_batch_is_parked_while_another_worker_holds_the_broken_one(
@@ -57,22 +57,22 @@ def test_no_innocent_batch_is_parked_while_another_worker_holds_the_broken_one(
 ) -> None:
     add_broken_batch(company)
     send_events(client, company, event())
-    with database().sessions.connect() as other:
-        other.execute(text("SELECT 1 FROM telemetry_inbox ORDER BY id LIMIT 1 FOR UPDATE"))
+    with database().sessions.connect() as connection:
+        connection.execute(text("SELECT 1 FROM telemetry_inbox ORDER BY id LIMIT 1 FOR UPDATE"))
         persistence.persist_waiting_batches()
-        other.rollback()
-    assert (count_interactions(), parked()) == (1, [False])
+        connection.rollback()
+    assert (count_interactions(), list_parked()) == (1, [False])
     persistence.persist_waiting_batches()
-    assert parked() == [True]
+    assert list_parked() == [True]
 
 
 @pytest.mark.parametrize("offset", ["+15:59", "+16:00", "+23:59", "-23:59"])
 def test_every_offset_can_be_stored(client: FlaskClient, company: Company, offset: str) -> None:
-    told = event(occurredAt=f"2026-01-31T12:00:00{offset}")
-    assert send_events(client, company, told).status_code == 202
+    interaction = event(occurredAt=f"2026-01-31T12:00:00{offset}")
+    assert send_events(client, company, interaction).status_code == 202
     persistence.persist_waiting_batches()
     hours, minutes = int(offset[:3]), int(offset[0] + offset[4:])
-    moment = stored(company, told["interactionId"])["occurred_at"]
+    moment = stored_row(company, interaction["interactionId"])["occurred_at"]
     assert (moment.hour * 60 + moment.minute) == (12 * 60 - hours * 60 - minutes) % (24 * 60)
 
 
@@ -80,13 +80,13 @@ def test_every_offset_can_be_stored(client: FlaskClient, company: Company, offse
 def test_the_ends_of_time_can_be_stored_in_every_offset(client: FlaskClient, company: Company, moment: str) -> None:
     send_events(client, company, event(occurredAt=moment))
     persistence.persist_waiting_batches()
-    assert (count_interactions(), parked()) == (1, [])
+    assert (count_interactions(), list_parked()) == (1, [])
 
 
 def test_the_first_event_of_an_interaction_stays_over_many_batches(client: FlaskClient, company: Company) -> None:
     ids = [str(uuid.uuid4()) for _ in range(60)]
     for number in range(40):
-        send_events(client, company, *(event(one, operation=f"/page-{number}") for one in ids))
+        send_events(client, company, *(event(interaction_id, operation=f"/page-{number}") for interaction_id in ids))
     persistence.persist_waiting_batches()
     with transaction():
         assert set(session().scalars(select(Interaction.operation))) == {"/page-0"}
@@ -97,20 +97,20 @@ def test_an_event_that_claims_another_surface_confirms_nothing(client: FlaskClie
     send_events(client, company, event(interaction_id), event(interaction_id, surface="mcp"))
     send_events(client, company, event(interaction_id, surface="mcp", statusCode=200))
     persistence.persist_waiting_batches()
-    row = stored(company, interaction_id)
+    row = stored_row(company, interaction_id)
     assert (row["surface"], row["classification"], row["confirmed_by"]) == ("http_json", "unclassified", None)
     assert row["status_code"] == 200
 
 
 def test_one_repeated_id_rewrites_no_other_row(client: FlaskClient, company: Company) -> None:
-    repeated = event()
-    send_events(client, company, *(event() for _ in range(50)), repeated, {**repeated, "statusCode": 200})
+    repeated_event = event()
+    send_events(client, company, *(event() for _ in range(50)), repeated_event, {**repeated_event, "statusCode": 200})
     persistence.persist_waiting_batches()
     with transaction():
         # Every statement of a transaction leaves its own number on the rows that it wrote.
         by_statement = "SELECT count(*) FROM interactions GROUP BY cmin::text ORDER BY 1"
-        written = session().scalars(text(by_statement)).all()
-    assert (written, stored(company, repeated["interactionId"])["status_code"]) == ([1, 50], 200)
+        row_versions = session().scalars(text(by_statement)).all()
+    assert (row_versions, stored_row(company, repeated_event["interactionId"])["status_code"]) == ([1, 50], 200)
 
 
 def test_workers_that_meet_in_the_same_rows_do_not_stop_each_other(app: Flask, company: Company) -> None:
@@ -120,10 +120,13 @@ def test_workers_that_meet_in_the_same_rows_do_not_stop_each_other(app: Flask, c
     def work(number: int) -> None:
         with app.app_context():
             try:
-                for turn in range(6):
-                    mine = ids[number % 3 :: 2] if turn % 2 else ids[::-1]
-                    told = [event(one, sessionRef=f"visit-{turn}") for one in mine[:60]]
-                    send_events(app.test_client(), company, *told)
+                for round_number in range(6):
+                    interaction_ids = ids[number % 3 :: 2] if round_number % 2 else ids[::-1]
+                    interactions = [
+                        event(interaction_id, sessionRef=f"visit-{round_number}")
+                        for interaction_id in interaction_ids[:60]
+                    ]
+                    send_events(app.test_client(), company, *interactions)
                     persistence.persist_waiting_batches()
             except BaseException as error:  # the test reports it
                 failures.append(error)

@@ -18,13 +18,13 @@ def sessions() -> list[tuple[str, str, str]]:
         return [(row.source, row.ref, row.customer_ref) for row in rows]
 
 
-@pytest.mark.parametrize("in_one_batch", [True, False])
+@pytest.mark.parametrize("is_one_batch", [True, False])
 def test_a_customer_who_is_named_later_takes_the_session_along(
-    client: FlaskClient, company: Company, in_one_batch: bool
+    client: FlaskClient, company: Company, is_one_batch: bool
 ) -> None:
     interaction_id = str(uuid.uuid4())
     send_events(client, company, event(interaction_id, sessionRef="visit"))
-    if not in_one_batch:
+    if not is_one_batch:
         persistence.persist_waiting_batches()
         assert sessions() == [("", "visit", "")]
     send_events(client, company, event(interaction_id, customerRef="account_42"))

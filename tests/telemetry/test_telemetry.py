@@ -13,10 +13,10 @@ from app.interactions.models import Interaction, VisitSession
 from app.interactions.service import find_interaction
 from app.telemetry import persistence
 from app.telemetry.models import WaitingBatch
-from tests.factories import Company, bearer, event, found_company, send_events
+from tests.factories import Company, bearer, create_company, event, send_events
 
 
-def stored(company: Company, interaction_id: object) -> dict[str, Any]:
+def stored_row(company: Company, interaction_id: object) -> dict[str, Any]:
     with transaction():
         row = find_interaction(company.environment_id, uuid.UUID(str(interaction_id)))
     assert row is not None
@@ -29,7 +29,7 @@ def count(table: type[Any]) -> int:
 
 
 def test_a_batch_is_accepted_and_then_persisted(client: FlaskClient, company: Company) -> None:
-    full = event(
+    interaction = event(
         statusCode=200,
         durationMs=12.75,
         customerRef="account_42",
@@ -39,27 +39,27 @@ def test_a_batch_is_accepted_and_then_persisted(client: FlaskClient, company: Co
         sessionSource="customer",
         occurredAt="2026-01-31T12:00:00.250+02:00",
     )
-    answer = send_events(client, company, full)
+    answer = send_events(client, company, interaction)
     assert (answer.status_code, answer.json) == (202, {"accepted": 1, "dropped": 0})
     assert persistence.persist_waiting_batches() == 1
-    row = stored(company, full["interactionId"])
+    row = stored_row(company, interaction["interactionId"])
     assert (row["surface"], row["operation"], row["classification"]) == ("http_json", "/orders/:id", "unclassified")
     assert (row["status_code"], row["duration_ms"], row["customer_ref"]) == (200, 12.75, "account_42")
     assert row["occurred_at"].isoformat() == "2026-01-31T10:00:00.250000+00:00"
     assert count(WaitingBatch) == 0
     with transaction():
-        seen = session().get(VisitSession, (company.environment_id, "customer", "visit:7", "account_42"))
-        assert seen is not None
+        visit_session = session().get(VisitSession, (company.environment_id, "customer", "visit:7", "account_42"))
+        assert visit_session is not None
 
 
 @pytest.mark.parametrize("hint", ["ClaudeBot/1.0; +claudebot@anthropic.com", "Bot/2 (+https://bot.dev; +14155552671)"])
 def test_the_contact_address_of_the_calling_software_is_stored_as_given(
     client: FlaskClient, company: Company, hint: str
 ) -> None:
-    full = event(runtimeHint=hint)
-    assert send_events(client, company, full).status_code == 202
+    interaction = event(runtimeHint=hint)
+    assert send_events(client, company, interaction).status_code == 202
     persistence.persist_waiting_batches()
-    assert stored(company, full["interactionId"])["runtime_hint"] == hint
+    assert stored_row(company, interaction["interactionId"])["runtime_hint"] == hint
 
 
 def test_one_bad_event_refuses_the_whole_batch_and_is_pointed_at(client: FlaskClient, company: Company) -> None:
@@ -116,9 +116,9 @@ def test_a_bad_event_is_told_what_is_wrong(
 
 @pytest.mark.parametrize("field", ["interactionId", "surface", "operation", "classification", "occurredAt"])
 def test_a_required_field_is_required(client: FlaskClient, company: Company, field: str) -> None:
-    incomplete = event()
-    del incomplete[field]
-    answer = send_events(client, company, incomplete)
+    interaction = event()
+    del interaction[field]
+    answer = send_events(client, company, interaction)
     assert (answer.status_code, answer.json["errors"][0]["code"]) == (422, "required")
 
 
@@ -141,36 +141,36 @@ def test_an_unknown_field_of_the_batch_is_refused(client: FlaskClient, company: 
 
 
 def test_mcp_is_confirmed_at_once(client: FlaskClient, company: Company) -> None:
-    told = event(surface="mcp", classification="confirmed", confirmationMethod="mcp", operation="find_orders")
-    send_events(client, company, told)
+    interaction = event(surface="mcp", classification="confirmed", confirmationMethod="mcp", operation="find_orders")
+    send_events(client, company, interaction)
     persistence.persist_waiting_batches()
-    row = stored(company, told["interactionId"])
+    row = stored_row(company, interaction["interactionId"])
     assert (row["classification"], row["confirmed_by"]) == ("confirmed", "mcp")
 
 
 def test_telemetry_alone_never_confirms_an_http_interaction(client: FlaskClient, company: Company) -> None:
-    told = event(classification="confirmed", confirmationMethod="mcp")
-    send_events(client, company, told)
+    interaction = event(classification="confirmed", confirmationMethod="mcp")
+    send_events(client, company, interaction)
     persistence.persist_waiting_batches()
-    row = stored(company, told["interactionId"])
+    row = stored_row(company, interaction["interactionId"])
     assert (row["classification"], row["confirmed_by"]) == ("unclassified", None)
 
 
-@pytest.mark.parametrize("in_one_batch", [True, False])
+@pytest.mark.parametrize("is_one_batch", [True, False])
 def test_the_same_interaction_again_fills_what_is_empty_and_changes_nothing_else(
-    client: FlaskClient, company: Company, in_one_batch: bool
+    client: FlaskClient, company: Company, is_one_batch: bool
 ) -> None:
     interaction_id = str(uuid.uuid4())
     first = event(interaction_id, operation="/first", statusCode=200)
     second = event(interaction_id, operation="/second", statusCode=500, durationMs=3.5, sessionRef="s1")
-    if in_one_batch:
+    if is_one_batch:
         send_events(client, company, first, second)
     else:
         send_events(client, company, first)
         persistence.persist_waiting_batches()
         send_events(client, company, second)
     persistence.persist_waiting_batches()
-    row = stored(company, interaction_id)
+    row = stored_row(company, interaction_id)
     assert (row["operation"], row["status_code"], row["duration_ms"]) == ("/first", 200, 3.5)
     assert row["session_ref"] == "s1"
     assert count(Interaction) == 1
@@ -178,27 +178,27 @@ def test_the_same_interaction_again_fills_what_is_empty_and_changes_nothing_else
 
 
 def test_a_batch_that_is_persisted_twice_is_stored_once(client: FlaskClient, company: Company) -> None:
-    told = [event() for _ in range(10)]
-    send_events(client, company, *told)
-    send_events(client, company, *told)
+    interaction = [event() for _ in range(10)]
+    send_events(client, company, *interaction)
+    send_events(client, company, *interaction)
     persistence.persist_waiting_batches()
     assert count(Interaction) == 10
 
 
 @pytest.mark.parametrize("year", ["0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59.999999-12:00"])
 def test_any_instant_is_accepted_and_can_be_read_back(client: FlaskClient, company: Company, year: str) -> None:
-    told = event(occurredAt=year)
-    assert send_events(client, company, told).status_code == 202
+    interaction = event(occurredAt=year)
+    assert send_events(client, company, interaction).status_code == 202
     persistence.persist_waiting_batches()
-    assert stored(company, told["interactionId"])["occurred_at"] is not None
+    assert stored_row(company, interaction["interactionId"])["occurred_at"] is not None
 
 
 def test_batches_of_different_companies_do_not_meet(app: Flask, client: FlaskClient, company: Company) -> None:
     with transaction():
-        other = found_company()
+        other_company = create_company()
     interaction_id = str(uuid.uuid4())
     send_events(client, company, event(interaction_id, operation="/mine"))
-    send_events(client, other, event(interaction_id, operation="/theirs"))
+    send_events(client, other_company, event(interaction_id, operation="/theirs"))
     persistence.persist_waiting_batches()
-    assert stored(company, interaction_id)["operation"] == "/mine"
-    assert stored(other, interaction_id)["operation"] == "/theirs"
+    assert stored_row(company, interaction_id)["operation"] == "/mine"
+    assert stored_row(other_company, interaction_id)["operation"] == "/theirs"

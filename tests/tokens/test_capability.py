@@ -28,8 +28,8 @@ def b64u(raw: bytes) -> str:
 def token(payload: bytes | str, key_id: str = KEY_ID) -> str:
     """Sign any payload, right or wrong."""
     text = payload if isinstance(payload, str) else b64u(payload)
-    signed = f"afr2_{key_id}.{text}"
-    return f"{signed}.{b64u(hmac.digest(SECRET, signed.encode(), 'sha256'))}"
+    signed_part = f"afr2_{key_id}.{text}"
+    return f"{signed_part}.{b64u(hmac.digest(SECRET, signed_part.encode(), 'sha256'))}"
 
 
 def compact(claims: dict[str, Any]) -> bytes:
@@ -47,9 +47,12 @@ def test_a_vector_is_signed_and_verified(vector: dict[str, Any]) -> None:
     text = capability.sign(key_id, secret, vector["claims"])
     assert text.split(".")[2] == vector["signature"]
     assert text.split(".")[1] == vector.get("payload", text.split(".")[1])
-    verified = capability.verify(capability.read(text), secret, NOW)
-    assert (str(verified.interaction_id), verified.key_id) == (vector["claims"]["i"], key_id)
-    assert (verified.subject, verified.revision) == (vector["claims"].get("s"), vector["claims"].get("r"))
+    verified_capability = capability.verify(capability.read(text), secret, NOW)
+    assert (str(verified_capability.interaction_id), verified_capability.key_id) == (vector["claims"]["i"], key_id)
+    assert (verified_capability.subject, verified_capability.revision) == (
+        vector["claims"].get("s"),
+        vector["claims"].get("r"),
+    )
 
 
 def test_the_signature_is_made_with_the_digest_of_the_key_and_not_with_the_key() -> None:
@@ -61,7 +64,7 @@ def test_the_signature_is_made_with_the_digest_of_the_key_and_not_with_the_key()
 
 
 @pytest.mark.parametrize(
-    "changed",
+    "changes",
     [
         {"v": 2},
         {"v": "1"},
@@ -89,15 +92,15 @@ def test_the_signature_is_made_with_the_digest_of_the_key_and_not_with_the_key()
     ],
     ids=str,
 )
-def test_a_claim_that_breaks_its_rule_is_refused(changed: dict[str, Any]) -> None:
+def test_a_claim_that_breaks_its_rule_is_refused(changes: dict[str, Any]) -> None:
     with pytest.raises(BadCapability):
-        verify(token(compact({**CLAIMS, **changed})))
+        verify(token(compact({**CLAIMS, **changes})))
 
 
-@pytest.mark.parametrize("missing", CLAIMS)
-def test_a_missing_claim_is_refused(missing: str) -> None:
+@pytest.mark.parametrize("claim_name", CLAIMS)
+def test_a_missing_claim_is_refused(claim_name: str) -> None:
     with pytest.raises(BadCapability):
-        verify(token(compact({name: value for name, value in CLAIMS.items() if name != missing})))
+        verify(token(compact({name: value for name, value in CLAIMS.items() if name != claim_name})))
 
 
 @pytest.mark.parametrize(
@@ -152,38 +155,38 @@ def test_trailing_bits_that_a_decoder_would_ignore_are_refused() -> None:
     assert len(payload) % 4
     with pytest.raises(BadCapability, match="base64"):
         verify(token(loose_bits(payload)))
-    good = token(compact(CLAIMS))
+    valid_token = token(compact(CLAIMS))
     with pytest.raises(BadCapability, match="signature"):
-        verify(loose_bits(good))
+        verify(loose_bits(valid_token))
 
 
 @pytest.mark.parametrize(
-    "bend",
+    "respell",
     [
-        lambda good: good + "=",
-        lambda good: good + "\n",
-        lambda good: " " + good,
-        lambda good: good.replace("afr2_", "aqr1_"),
-        lambda good: good.replace("afr2_", "afr1_"),
-        lambda good: good.replace(KEY_ID, KEY_ID.upper()),
-        lambda good: good.replace(".", "..", 1),
-        lambda good: good + ".x",
-        lambda good: good.replace(".", "=.", 1),
-        lambda good: good.rsplit(".", 1)[0],
-        lambda good: good.rsplit(".", 1)[0] + ".",
-        lambda good: good.replace("e", "+", 1) if "+" not in good else good + "+",
-        lambda good: "afr2_" + KEY_ID + "." + "A" * 2000 + "." + "A" * 43,
-        lambda good: "",
+        lambda valid_token: valid_token + "=",
+        lambda valid_token: valid_token + "\n",
+        lambda valid_token: " " + valid_token,
+        lambda valid_token: valid_token.replace("afr2_", "aqr1_"),
+        lambda valid_token: valid_token.replace("afr2_", "afr1_"),
+        lambda valid_token: valid_token.replace(KEY_ID, KEY_ID.upper()),
+        lambda valid_token: valid_token.replace(".", "..", 1),
+        lambda valid_token: valid_token + ".x",
+        lambda valid_token: valid_token.replace(".", "=.", 1),
+        lambda valid_token: valid_token.rsplit(".", 1)[0],
+        lambda valid_token: valid_token.rsplit(".", 1)[0] + ".",
+        lambda valid_token: valid_token.replace("e", "+", 1) if "+" not in valid_token else valid_token + "+",
+        lambda valid_token: "afr2_" + KEY_ID + "." + "A" * 2000 + "." + "A" * 43,
+        lambda valid_token: "",
     ],
 )
-def test_any_other_spelling_is_refused(bend: Any) -> None:
+def test_any_other_spelling_is_refused(respell: Any) -> None:
     with pytest.raises(BadCapability):
-        verify(bend(token(compact(CLAIMS))))
+        verify(respell(token(compact(CLAIMS))))
 
 
 def test_every_single_changed_character_is_refused() -> None:
-    good = token(compact(CLAIMS))
-    for position, character in enumerate(good):
-        bent = good[:position] + ("A" if character != "A" else "B") + good[position + 1 :]
+    valid_token = token(compact(CLAIMS))
+    for position, character in enumerate(valid_token):
+        changed_token = valid_token[:position] + ("A" if character != "A" else "B") + valid_token[position + 1 :]
         with pytest.raises(BadCapability):
-            verify(bent)
+            verify(changed_token)

@@ -11,7 +11,7 @@ from app.core.database import session, transaction
 from app.products import service as products
 from app.products.models import Key
 from app.products.rules import KeyKind
-from tests.factories import NOTE, Company, bearer, event, found_company, send_events, send_review
+from tests.factories import NOTE, Company, bearer, create_company, event, send_events, send_review
 
 TELEMETRY = "/api/v2/telemetry/batches"
 OUTCOMES = "/api/v2/outcomes"
@@ -34,10 +34,10 @@ def test_without_a_credential_of_the_right_shape_nobody_comes_in(
 
 
 def test_unknown_and_wrong_keys_get_the_same_error(client: FlaskClient, company: Company) -> None:
-    unknown = f"af_live_{uuid.uuid4().hex}_{'x' * 43}"
+    unknown_key = f"af_live_{uuid.uuid4().hex}_{'x' * 43}"
     wrong = company.product_key[:-1] + ("a" if company.product_key[-1] != "a" else "b")
     answers = [
-        client.post(TELEMETRY, headers=bearer(text)) for text in ("nonsense", unknown, wrong, company.company_key)
+        client.post(TELEMETRY, headers=bearer(text)) for text in ("nonsense", unknown_key, wrong, company.company_key)
     ]
     assert {answer.status_code for answer in answers} == {401}
     assert len({(answer.json["error"], answer.json["code"]) for answer in answers}) == 1
@@ -95,16 +95,18 @@ def test_a_capability_is_no_key(client: FlaskClient, company: Company) -> None:
 
 def test_a_company_key_cannot_sign_capabilities(client: FlaskClient, company: Company) -> None:
     key_id = company.company_key.split("_")[2]
-    forged = f"af_live_{key_id}_{company.company_key.split('_', 3)[3]}"
-    token = Company(company.workspace_id, company.product_id, company.environment_id, forged, "").capability()
+    forged_key = f"af_live_{key_id}_{company.company_key.split('_', 3)[3]}"
+    token = Company(company.workspace_id, company.product_id, company.environment_id, forged_key, "").capability()
     assert send_review(client, token).status_code == 401
 
 
 def test_a_capability_signed_by_another_companys_key_id_is_refused(client: FlaskClient, company: Company) -> None:
     with transaction():
-        other = found_company()
-    mixed = company.capability().replace(company.product_key.split("_")[2], other.product_key.split("_")[2])
-    assert send_review(client, mixed).status_code == 401
+        other_company = create_company()
+    mixed_token = company.capability().replace(
+        company.product_key.split("_")[2], other_company.product_key.split("_")[2]
+    )
+    assert send_review(client, mixed_token).status_code == 401
 
 
 def test_a_revoked_key_ends_with_its_cache_entry(app: Flask, client: FlaskClient, company: Company) -> None:
@@ -148,11 +150,11 @@ def test_without_an_overlap_the_old_key_ends_at_once(app: Flask, client: FlaskCl
 def test_use_is_recorded_to_the_minute(app: Flask, client: FlaskClient, company: Company) -> None:
     send_events(client, company, event())
     with transaction():
-        first = session().get_one(Key, company.product_key.split("_")[2]).last_used_at
+        first_use = session().get_one(Key, company.product_key.split("_")[2]).last_used_at
     app.extensions["key_cache"].clear()
     send_events(client, company, event())
     with transaction():
-        assert session().get_one(Key, company.product_key.split("_")[2]).last_used_at == first is not None
+        assert session().get_one(Key, company.product_key.split("_")[2]).last_used_at == first_use is not None
 
 
 def test_a_failed_attempt_is_no_use(client: FlaskClient, company: Company) -> None:

@@ -22,8 +22,8 @@ SENTENCES = [
 def test_a_wrong_url_is_a_sentence_in_the_log(name: str) -> None:
     command = read_procfile(ROOT / "Procfile")[name]
     environ = {**os.environ, **environment(Servers("", BROKER_URL), DATABASE_URL), "AGENT_FEEDBACK_LOG_LEVEL": "INFO"}
-    limited = ["timeout", "60", BIN / command[0], *command[1:]]
-    with subprocess.Popen(limited, env=environ, cwd=ROOT, stderr=subprocess.PIPE, text=True) as process:
+    command_line = ["timeout", "60", BIN / command[0], *command[1:]]
+    with subprocess.Popen(command_line, env=environ, cwd=ROOT, stderr=subprocess.PIPE, text=True) as process:
         assert process.stderr
         lines = []
         for line in process.stderr:

@@ -14,6 +14,7 @@ import tempfile
 import threading
 import time
 import urllib.request
+import uuid
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NoReturn
@@ -26,7 +27,7 @@ from app.cli.dev import demo
 from app.cli.dev.banner import banner
 from app.cli.dev.output import Output
 from app.cli.dev.postgres import OWNER, SERVICE, EmbeddedPostgres
-from app.cli.dev.reviews import ReviewFeed
+from app.cli.dev.reviews import write_reviews
 from app.cli.dev.server_process import ServerFailed, socket_folder
 from app.cli.dev.supervisor import Supervisor, read_procfile
 from app.cli.dev.valkey import EmbeddedValkey
@@ -67,8 +68,8 @@ def up(port: int | None, data_dir: Path | None, *, verbose: bool) -> None:
         except (ServerFailed, BadSettings) as error:
             raise click.ClickException(str(error)) from None
         except OSError as error:
-            place = error.filename or data_dir
-            raise click.ClickException(f"cannot use {place}: {error.strerror}; is --data-dir right?") from None
+            path = error.filename or data_dir
+            raise click.ClickException(f"cannot use {path}: {error.strerror}; is --data-dir right?") from None
 
 
 def _run(stack: contextlib.ExitStack, port: int | None, data_dir: Path, *, verbose: bool) -> None:
@@ -91,10 +92,10 @@ def _run(stack: contextlib.ExitStack, port: int | None, data_dir: Path, *, verbo
     supervisor = _start_processes(stack, environment, output)
     _wait_until_ready(settings.feedback_url, data_dir)
     click.echo(banner(credentials, data_dir))
-    feed = ReviewFeed(urls["DATABASE_URL"], credentials["environmentId"])
     stop_event = threading.Event()
     stack.callback(stop_event.set)
-    threading.Thread(target=feed.follow, args=(output.say, stop_event), daemon=True).start()
+    arguments = (app, uuid.UUID(credentials["environmentId"]), output.say, stop_event)
+    threading.Thread(target=write_reviews, args=arguments, daemon=True).start()
     supervisor.watch(servers)
 
 
@@ -151,7 +152,7 @@ def _start_servers(
     stack: contextlib.ExitStack, data_dir: Path
 ) -> tuple[dict[str, str], list[EmbeddedPostgres | EmbeddedValkey]]:
     """Return the URLs of database and broker, after starting a server for each URL that the environment lacks."""
-    started: list[EmbeddedPostgres | EmbeddedValkey] = []
+    servers: list[EmbeddedPostgres | EmbeddedValkey] = []
     urls = {name: os.environ[name] for name in ("DATABASE_URL", "REDIS_URL") if os.environ.get(name)}
     click.echo(
         f"starting {' and '.join(_embedded_servers(urls))} …"
@@ -166,7 +167,7 @@ def _start_servers(
         postgres = EmbeddedPostgres(data_dir / "postgres", sockets, data_dir / "postgres.log")
         stack.callback(postgres.stop)
         postgres.start()
-        started.append(postgres)
+        servers.append(postgres)
         postgres.create_database(DATABASE)
         urls["DATABASE_URL"] = postgres.url(DATABASE, SERVICE)
         urls["AGENT_FEEDBACK_MIGRATIONS_DATABASE_URL"] = postgres.url(DATABASE, OWNER)
@@ -174,9 +175,9 @@ def _start_servers(
         valkey = EmbeddedValkey(sockets, data_dir / "valkey.log")
         stack.callback(valkey.stop)
         valkey.start()
-        started.append(valkey)
+        servers.append(valkey)
         urls["REDIS_URL"] = valkey.url
-    return urls, started
+    return urls, servers
 
 
 def _embedded_servers(urls: dict[str, str]) -> list[str]:

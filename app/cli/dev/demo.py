@@ -8,10 +8,9 @@ from uuid import UUID
 
 from app.accounts import service as accounts
 from app.core import clock
-from app.core.database import session, transaction
+from app.core.database import transaction
 from app.core.errors import Conflict
 from app.products import service as products
-from app.products.models import Environment
 from app.products.rules import KeyKind
 
 CREDENTIALS = "credentials.json"
@@ -23,7 +22,7 @@ def write_credentials(data_dir: Path, base_url: str) -> dict[str, Any]:
     path = data_dir / CREDENTIALS
     credentials: dict[str, Any] = json.loads(path.read_text()) if path.is_file() else {}
     with transaction():
-        if not credentials or session().get(Environment, UUID(credentials["environmentId"])) is None:
+        if not credentials or UUID(credentials["environmentId"]) not in products.list_environment_ids():
             credentials = _create()
         elif _has_ended(credentials["productKey"]):
             # Somebody has tried out revoking.

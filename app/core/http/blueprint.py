@@ -196,8 +196,8 @@ def _query_loader(_: Blueprint, schema: type[Schema]) -> tuple[Callable[[], Any]
             name: int(text) if name in integers and _WHOLE_NUMBER.match(text) else text
             for name, text in request.args.items()
         }
-        repeated = [name for name, texts in request.args.lists() if len(texts) > 1]
-        return _load_values(loader, values, "query", repeated)
+        repeated_names = [name for name, texts in request.args.lists() if len(texts) > 1]
+        return _load_values(loader, values, "query", repeated_names)
 
     return load, {"arguments": {"parameters": [{"in": "query", "schema": schema}]}, "errors": {422}}
 
@@ -214,11 +214,11 @@ _LOADERS: dict[str, Callable[..., tuple[Callable[[], Any], dict[str, Any]]]] = {
 }
 
 
-def _load_values(loader: Schema, values: dict[str, Any], place: str, repeated: Sequence[str] = ()) -> Any:
+def _load_values(loader: Schema, values: dict[str, Any], part: str, repeated_names: Sequence[str] = ()) -> Any:
     """Load named values, or raise `Unprocessable` that speaks of their place."""
-    sentence = f"The {place} has a value that is not valid; errors says where and what is."
-    if repeated:
-        names = [name for name in repeated if name in {field.data_key for field in loader.fields.values()}]
+    sentence = f"The {part} has a value that is not valid; errors says where and what is."
+    if repeated_names:
+        names = [name for name in repeated_names if name in {field.data_key for field in loader.fields.values()}]
         problems = [Problem(f"/{name}", "repeated", "Send this parameter once.") for name in names]
         raise Unprocessable(sentence, problems=problems or [Problem("", "repeated", "Send each parameter once.")])
     try:

@@ -45,8 +45,8 @@ def _framework_response(error: HTTPException) -> Response:
     body: dict[str, Any] = {"error": sentence, "code": code, "requestId": g.request_id}
     if error.code in LISTED_STATUSES:
         body["errors"] = [Problem("", code, sentence).as_dict()]
-    replaced = ("content-type", "content-length")
-    headers = {name: value for name, value in error.get_headers() if name.lower() not in replaced}
+    replaced_headers = ("content-type", "content-length")
+    headers = {name: value for name, value in error.get_headers() if name.lower() not in replaced_headers}
     return _response(body, error.code, headers)
 
 

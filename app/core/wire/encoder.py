@@ -43,10 +43,10 @@ def body_encoder(schema: marshmallow.Schema | None) -> Callable[[Any], bytes]:
 def _object_dump(schema: marshmallow.Schema) -> Dump:
     if any(schema._hooks[name] for name in _DUMP_HOOKS):
         raise TypeError(f"{type(schema).__name__} has a hook on the way out, which would not run")
-    written = [(name, field) for name, field in schema.fields.items() if not field.load_only]
-    from_mapping = [_member(name, field, itemgetter) for name, field in written]
-    from_object = [_member(name, field, attrgetter) for name, field in written]
-    optional = {field.attribute or name for name, field in written if not field.required}
+    members = [(name, field) for name, field in schema.fields.items() if not field.load_only]
+    from_mapping = [_member(name, field, itemgetter) for name, field in members]
+    from_object = [_member(name, field, attrgetter) for name, field in members]
+    optional = {field.attribute or name for name, field in members if not field.required}
 
     def dump(result: Any) -> Any:
         if result is None:

@@ -92,8 +92,10 @@ def camel(name: str) -> str:
 
 def _as_api_error(messages: Any) -> ApiError:
     violations = list(_violations(messages, ""))
-    problems = [Problem(pointer, broken.code, broken.message, broken.limits) for pointer, broken in violations]
-    if any(broken.is_shape for _, broken in violations):
+    problems = [
+        Problem(pointer, violation.code, violation.message, violation.limits) for pointer, violation in violations
+    ]
+    if any(violation.is_shape for _, violation in violations):
         return BadRequest(
             "The body has fields or nesting that do not belong there; errors says where.", problems=problems
         )
@@ -105,11 +107,11 @@ def _violations(messages: Any, pointer: str) -> Iterator[tuple[str, Violation]]:
     if isinstance(messages, Violation):
         yield pointer, messages
     elif isinstance(messages, dict):
-        for key, inner in messages.items():
+        for key, entry in messages.items():
             is_named = (key != "_schema" and _PLAIN_NAME.match(str(key))) or isinstance(key, int)
-            yield from _violations(inner, f"{pointer}/{key}" if is_named else pointer)
+            yield from _violations(entry, f"{pointer}/{key}" if is_named else pointer)
     elif isinstance(messages, list):
-        for inner in messages:
-            yield from _violations(inner, pointer)
+        for entry in messages:
+            yield from _violations(entry, pointer)
     else:
         yield pointer, Violation("invalid", "This value is not valid here.")

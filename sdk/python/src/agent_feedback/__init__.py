@@ -9,6 +9,8 @@ For customer context see `agent_feedback.context`, for the agent's side `agent_f
 
 from agent_feedback.client import AgentFeedback, Interaction
 from agent_feedback.context import Context, ContextItem, CustomerContext, Observation
+from agent_feedback.context_fields import FieldDefinition
+from agent_feedback.context_interaction import ContextRequest, CustomerReferences
 from agent_feedback.errors import InvalidOption, ServiceError, ServiceRefused, ServiceUnavailable
 from agent_feedback.options import Options
 from agent_feedback.version import VERSION
@@ -17,7 +19,10 @@ __all__ = [
     "AgentFeedback",
     "Context",
     "ContextItem",
+    "ContextRequest",
     "CustomerContext",
+    "CustomerReferences",
+    "FieldDefinition",
     "Interaction",
     "InvalidOption",
     "Observation",

@@ -91,8 +91,8 @@ class Received:
 
     def decide(self, decision: str) -> dict[str, Any]:
         """Send the user's decision, `approved` or `declined`; an approval replaces the content by its contract."""
-        required = self.content.get("requiredAction") or {}
-        action = required.get("submitDecision") or self.content.get("manageConsent")
+        required_action = self.content.get("requiredAction") or {}
+        action = required_action.get("submitDecision") or self.content.get("manageConsent")
         if not isinstance(action, dict):
             raise ValueError(f"nothing is to be decided in the state {self.state}")
         if decision not in action["bodySchema"]["decision"]:
@@ -123,8 +123,11 @@ class Received:
 
     def _credentials(self) -> tuple[str, str]:
         """Return the URL and the authorization of any action of the envelope."""
-        required = self.content.get("requiredAction") or {}
-        actions = (*(self.content.get(name) for name in ("submit", "manageConsent")), required.get("submitDecision"))
+        required_action = self.content.get("requiredAction") or {}
+        actions = (
+            *(self.content.get(name) for name in ("submit", "manageConsent")),
+            required_action.get("submitDecision"),
+        )
         for action in actions:
             if isinstance(action, dict):
                 return str(action["url"]), str(action["authorization"])

@@ -67,10 +67,10 @@ class AgentFeedback:
         operation = callback(environ) if callback else None
         if operation is None:
             return normalize_operation(path)
-        normalized = normalize_named_operation(operation)
-        if normalized is None:
+        operation_name = normalize_named_operation(operation)
+        if operation_name is None:
             self._warn_once("operation", "the path is used instead: no white space, @ or control character is allowed")
-        return normalized or normalize_operation(path)
+        return operation_name or normalize_operation(path)
 
     def flush(self, timeout: float | None = None) -> bool:
         """Send the queued telemetry; return whether all of it was sent or dropped within `timeout` seconds."""

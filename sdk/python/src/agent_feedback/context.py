@@ -1,9 +1,10 @@
 """Customer context: request it from customers' agents, retrieve it, and record what came of it.
 
     client = feedback.customer_context
-    context = client.context(purpose="product_personalization", user_ref="user_42")
+    customer = CustomerReferences(user_ref="user_42")
+    context = client.context(purpose="product_personalization", customer=customer)
     if not context:
-        client.ask(request.environ, purpose="product_personalization", user_ref="user_42", remember=True)
+        client.ask(request.environ, purpose="product_personalization", customer=customer, remember=True)
 
 Every call fails open: after an error `context` returns an empty `Context` and every other call None. With
 `raise_errors=True` a call raises `ServiceUnavailable` or `ServiceRefused`.
@@ -16,7 +17,13 @@ from typing import Any
 from agent_feedback import protocol_files
 from agent_feedback.context_client import CallOptions, ContextAccess, ContextCall, ContextClient, JsonObject
 from agent_feedback.context_fields import ContextFields
-from agent_feedback.context_interaction import ContextRequest, fill_slot, retried_interaction
+from agent_feedback.context_interaction import (
+    NO_CUSTOMER,
+    ContextRequest,
+    CustomerReferences,
+    fill_slot,
+    retried_interaction,
+)
 from agent_feedback.errors import InvalidOption
 from agent_feedback.operation import normalize_named_operation
 from agent_feedback.options import Options, read_company_key, read_endpoint, read_kill_switch
@@ -119,9 +126,7 @@ class CustomerContext:
         *,
         purpose: str,
         remember: bool = False,
-        user_ref: str | None = None,
-        account_ref: str | None = None,
-        anonymous_ref: str | None = None,
+        customer: CustomerReferences = NO_CUSTOMER,
         field_keys: Sequence[str] | None = None,
         operation: str | None = None,
     ) -> None:
@@ -129,17 +134,8 @@ class CustomerContext:
 
         An `operation` that the service would refuse is replaced by that of the path.
         """
-        references = (user_ref, account_ref, anonymous_ref)
-        fill_slot(
-            environ,
-            ContextRequest(
-                purpose,
-                remember,
-                *references,
-                field_keys=field_keys,
-                operation=normalize_named_operation(operation),
-            ),
-        )
+        operation = normalize_named_operation(operation)
+        fill_slot(environ, ContextRequest(purpose, remember, customer, field_keys, operation))
 
     def interaction(self, environ: Mapping[str, Any]) -> str | None:
         """Return the interaction that this request retries after its context request was answered."""
@@ -147,29 +143,22 @@ class CustomerContext:
 
     def request_enrichment(
         self,
+        context_request: ContextRequest,
         *,
         interaction_id: str,
-        operation: str,
         surface: str,
-        purpose: str,
-        remember: bool = False,
-        user_ref: str | None = None,
-        account_ref: str | None = None,
-        anonymous_ref: str | None = None,
-        field_keys: Sequence[str] | None = None,
         observation: Observation | None = None,
         raise_errors: bool = False,
         timeout: float | None = None,
     ) -> JsonObject | None:
-        """Create an enrichment request, or repeat it, and return its action with the service's URLs."""
+        """Create an enrichment request, or repeat it, and return its action with the service's URLs.
+
+        The context request must name its operation.
+        """
         body = {
             "interactionId": str(interaction_id),
-            "operation": operation,
             "surface": surface,
-            "purpose": purpose,
-            "remember": remember,
-            **_references(user_ref, account_ref, anonymous_ref),
-            "fieldKeys": None if field_keys is None else list(field_keys),
+            **context_request.as_members(),
             **(observation or Observation()).as_members(),
         }
         return self._client.call(self._post("enrichment", body), dict, None, CallOptions(raise_errors, timeout))
@@ -178,18 +167,16 @@ class CustomerContext:
         self,
         *,
         purpose: str,
-        user_ref: str | None = None,
-        account_ref: str | None = None,
-        anonymous_ref: str | None = None,
+        customer: CustomerReferences = NO_CUSTOMER,
         interaction_id: str | None = None,
         raise_errors: bool = False,
         timeout: float | None = None,
     ) -> Context:
         """Return the context of a customer, of an interaction, or of both; empty without either."""
-        references = {**_references(user_ref, account_ref, anonymous_ref), "interactionId": interaction_id}
-        if not any(references.values()):
+        if not customer and not interaction_id:
             return Context()
-        call = self._post("context", {"purpose": purpose, **references})
+        body = {"purpose": purpose, **customer.as_members(), "interactionId": interaction_id}
+        call = self._post("context", body)
         return self._client.call(call, _context, Context(), CallOptions(raise_errors, timeout))
 
     def record_decision(
@@ -244,10 +231,6 @@ class CustomerContext:
 
     def _post(self, path: str, body: Mapping[str, Any]) -> ContextCall:
         return ContextCall("POST", self._paths[path], body)
-
-
-def _references(user_ref: str | None, account_ref: str | None, anonymous_ref: str | None) -> dict[str, str | None]:
-    return {"userRef": user_ref, "accountRef": account_ref, "anonymousRef": anonymous_ref}
 
 
 def _member(name: str) -> Callable[[JsonObject], JsonObject]:

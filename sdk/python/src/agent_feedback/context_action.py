@@ -1,6 +1,7 @@
 """Build the action that a response carries for the agent from the context request of the product's code."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from agent_feedback.context import Observation
@@ -66,24 +67,17 @@ class ContextActions:
         if context_request is None:
             return None
         operation, mount = context_request.operation or operation, mount_path(slot.script_name)
-        if not context_request.is_ephemeral:
+        if context_request.customer:
             return PendingAction(context_request, new_interaction_id(), operation, mount, [])
         interaction_id = signed_interaction_id(self._key, route_of(slot, path))
         return PendingAction(context_request, interaction_id, operation, mount, [(HEADER, interaction_id)])
 
     def build(self, pending: PendingAction, response: ResponseInfo) -> JsonObject | None:
         """Return the action with URLs on the company's origin; None if nothing may be asked of the agent."""
-        context_request = pending.context_request
         content = self._context.request_enrichment(
+            replace(pending.context_request, operation=pending.operation),
             interaction_id=pending.interaction_id,
-            operation=pending.operation,
             surface=response.surface,
-            purpose=context_request.purpose,
-            remember=context_request.remember,
-            user_ref=context_request.user_ref,
-            account_ref=context_request.account_ref,
-            anonymous_ref=context_request.anonymous_ref,
-            field_keys=context_request.field_keys,
             observation=Observation(
                 response.status_code,
                 response.duration_ms,

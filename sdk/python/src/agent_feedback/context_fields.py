@@ -1,9 +1,33 @@
 """The company's own catalog of fields."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from urllib.parse import quote
 
 from agent_feedback.context_client import CallOptions, ContextCall, ContextClient, JsonObject
+
+
+@dataclass(frozen=True)
+class FieldDefinition:
+    """A field of the company's own, with its category and allowed values; None leaves the default of the service."""
+
+    label: str
+    type: str
+    allowed_values: Sequence[str]
+    targeted_advertising_safe: bool | None = None
+    operations: Sequence[str] | None = None
+    enabled: bool | None = None
+
+    def as_members(self) -> JsonObject:
+        """Return the members of a body."""
+        return {
+            "label": self.label,
+            "type": self.type,
+            "allowedValues": list(self.allowed_values),
+            "targetedAdvertisingSafe": self.targeted_advertising_safe,
+            "operations": None if self.operations is None else list(self.operations),
+            "enabled": self.enabled,
+        }
 
 
 class ContextFields:
@@ -13,27 +37,10 @@ class ContextFields:
         self._client, self._path = client, path
 
     def put(
-        self,
-        key: str,
-        *,
-        label: str,
-        type: str,
-        allowed_values: Sequence[str],
-        targeted_advertising_safe: bool | None = None,
-        operations: Sequence[str] | None = None,
-        enabled: bool | None = None,
-        raise_errors: bool = False,
-        timeout: float | None = None,
+        self, key: str, definition: FieldDefinition, *, raise_errors: bool = False, timeout: float | None = None
     ) -> JsonObject | None:
         """Create or replace a field, and return it."""
-        body = {
-            "label": label,
-            "type": type,
-            "allowedValues": list(allowed_values),
-            "targetedAdvertisingSafe": targeted_advertising_safe,
-            "operations": None if operations is None else list(operations),
-            "enabled": enabled,
-        }
+        body = definition.as_members()
         return self._client.call(
             ContextCall("PUT", self._field_path(key), body), dict, None, CallOptions(raise_errors, timeout)
         )

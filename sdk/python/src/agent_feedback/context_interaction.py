@@ -21,21 +21,44 @@ _SIGNED_BYTES = 10
 
 
 @dataclass(frozen=True)
-class ContextRequest:
-    """A request for customer context that a product's code adds to its response."""
+class CustomerReferences:
+    """A customer, by opaque ids of the company's own; without any, only one interaction is meant."""
 
-    purpose: str
-    remember: bool = False
     user_ref: str | None = None
     account_ref: str | None = None
     anonymous_ref: str | None = None
+
+    def __bool__(self) -> bool:
+        return bool(self.user_ref or self.account_ref or self.anonymous_ref)
+
+    def as_members(self) -> dict[str, str | None]:
+        """Return the members of a body."""
+        return {"userRef": self.user_ref, "accountRef": self.account_ref, "anonymousRef": self.anonymous_ref}
+
+
+NO_CUSTOMER = CustomerReferences()
+
+
+@dataclass(frozen=True)
+class ContextRequest:
+    """A request for customer context: for which purpose, about whom, and which fields of the catalog."""
+
+    purpose: str
+    remember: bool = False
+    customer: CustomerReferences = NO_CUSTOMER
     field_keys: Sequence[str] | None = None
     operation: str | None = None
+    """By default that of the HTTP request."""
 
-    @property
-    def is_ephemeral(self) -> bool:
-        """Whether no customer is named: the answer then belongs to this interaction alone."""
-        return not (self.user_ref or self.account_ref or self.anonymous_ref)
+    def as_members(self) -> dict[str, Any]:
+        """Return the members of an enrichment request."""
+        return {
+            "operation": self.operation,
+            "purpose": self.purpose,
+            "remember": self.remember,
+            **self.customer.as_members(),
+            "fieldKeys": None if self.field_keys is None else list(self.field_keys),
+        }
 
 
 class ContextSlot:
@@ -72,7 +95,7 @@ def route_of(slot: ContextSlot, path: str) -> str:
 def fill_slot(environ: Mapping[str, Any], context_request: ContextRequest) -> None:
     """Store a context request, unless this HTTP request is the retry after an answer to the same."""
     slot = environ.get(ContextSlot.KEY)
-    if isinstance(slot, ContextSlot) and not (context_request.is_ephemeral and INTERACTION_KEY in environ):
+    if isinstance(slot, ContextSlot) and (context_request.customer or INTERACTION_KEY not in environ):
         slot.context_request = context_request
 
 

@@ -80,8 +80,8 @@ class HttpClient:
         Raise `ServiceUnavailable` if none arrives. An idle connection that the server has closed is replaced once.
         """
         deadline = time.monotonic() + timeout_s
-        fixed = {"User-Agent": USER_AGENT, **({} if body is None else {"Content-Type": "application/json"})}
-        request = _Request(method, self._base_path + path, body, {**fixed, **headers})
+        default_headers = {"User-Agent": USER_AGENT, **({} if body is None else {"Content-Type": "application/json"})}
+        request = _Request(method, self._base_path + path, body, {**default_headers, **headers})
         try:
             return self._send(request, deadline)
         except (OSError, http.client.HTTPException) as error:

@@ -66,26 +66,26 @@ class Connection(http.client.HTTPConnection):
         """Open the connection to the first address that takes it."""
         failure: OSError = OSError("no address")
         for family, kind, protocol, _, address in _resolve(self.host, self.port, self._deadline):
-            plain = _PlainSocket(family, kind, protocol)
+            plain_socket = _PlainSocket(family, kind, protocol)
             try:
-                plain.deadline = self._deadline
-                plain.settimeout(_remaining_s(self._deadline))
-                plain.connect(address)
-                plain.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-                self.sock = self._wrap(plain)
+                plain_socket.deadline = self._deadline
+                plain_socket.settimeout(_remaining_s(self._deadline))
+                plain_socket.connect(address)
+                plain_socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+                self.sock = self._wrap(plain_socket)
             except OSError as error:
-                plain.close()
+                plain_socket.close()
                 failure = error
             else:
                 return
         raise failure
 
-    def _wrap(self, plain: _PlainSocket) -> Any:
+    def _wrap(self, plain_socket: _PlainSocket) -> Any:
         """Return the socket with TLS on it, where the origin is https."""
         if self._tls is None:
-            return plain
-        plain.settimeout(_remaining_s(self._deadline))
-        secure: Any = self._tls.wrap_socket(plain, server_hostname=self.host)
+            return plain_socket
+        plain_socket.settimeout(_remaining_s(self._deadline))
+        secure: Any = self._tls.wrap_socket(plain_socket, server_hostname=self.host)
         secure.deadline = self._deadline
         return secure
 

@@ -30,8 +30,8 @@ def normalize_named_operation(operation: Any) -> str | None:
         return None
     text = operation.split("?", 1)[0].split("#", 1)[0]
     segments = [_ID if _UUID.match(segment) or _NUMBER.match(segment) else segment for segment in text.split("/")]
-    normalized = "/".join(segments)[:MAX_OPERATION_LENGTH]
-    return None if not normalized or _is_refused(normalized) else normalized
+    operation_name = "/".join(segments)[:MAX_OPERATION_LENGTH]
+    return None if not operation_name or _is_refused(operation_name) else operation_name
 
 
 def _is_id(segment: str) -> bool:

@@ -56,13 +56,13 @@ def rewrite_urls(value: Any, mount: str = "") -> Any:
         return [rewrite_urls(entry, mount) for entry in value]
     if not isinstance(value, dict):
         return value
-    rewritten = {name: rewrite_urls(entry, mount) for name, entry in value.items()}
+    entries = {name: rewrite_urls(entry, mount) for name, entry in value.items()}
     if "url" in value:
         path = _relay_path(value["url"])
         if path is None:
             return None
-        rewritten["url"] = mount + path
-    return rewritten
+        entries["url"] = mount + path
+    return entries
 
 
 def _relay_path(url: Any) -> str | None:
@@ -225,8 +225,8 @@ def _read_input(environ: dict[str, Any]) -> bytes:
 def _read_stream(stream: Any, length: int, max_length: int, *, is_exact: bool) -> bytes:
     text = bytearray()
     try:
-        while len(text) < length and (piece := stream.read(length - len(text))):
-            text += piece
+        while len(text) < length and (chunk := stream.read(length - len(text))):
+            text += chunk
     except (OSError, ValueError):
         raise _bad_body("The body cannot be read.") from None
     if len(text) > max_length:

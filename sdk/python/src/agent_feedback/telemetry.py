@@ -68,7 +68,7 @@ class TelemetryQueue:
         self.counters: Counter[str] = Counter()
         self._queue: deque[QueuedEvent] = deque()
         self._in_flight = 0
-        self._changed = threading.Condition()
+        self._condition = threading.Condition()
         self._thread: threading.Thread | None = None
         self._is_closing = False
         self._flushes = 0
@@ -77,7 +77,7 @@ class TelemetryQueue:
     def put(self, event: Event) -> None:
         """Queue an event."""
         text = _as_json(event)
-        with self._changed:
+        with self._condition:
             self.counters["queued"] += 1
             if text is None:
                 reason: str | None = "unreadable"
@@ -95,13 +95,13 @@ class TelemetryQueue:
 
         While a 401 pauses sending it returns at once.
         """
-        with self._changed:
+        with self._condition:
             if self._queue and not self._ensure_thread():
                 return False
             self._flushes += 1
-            self._changed.notify_all()
+            self._condition.notify_all()
             try:
-                self._changed.wait_for(
+                self._condition.wait_for(
                     lambda: self._is_empty() or (self._is_paused() and not self._in_flight),
                     self._options.shutdown_timeout if timeout is None else timeout,
                 )
@@ -111,22 +111,22 @@ class TelemetryQueue:
 
     def shutdown(self, timeout: float | None = None) -> int:
         """Send all queued events and stop; return how many events were lost meanwhile."""
-        with self._changed:
+        with self._condition:
             if self._is_closing:
                 return 0
             dropped_before = self._count_dropped()
         self.flush(timeout)
-        with self._changed:
+        with self._condition:
             self._is_closing = True
-            unsent = len(self._queue)
+            unsent_count = len(self._queue)
             self._queue.clear()
-            self.counters["dropped_shutdown"] += unsent
+            self.counters["dropped_shutdown"] += unsent_count
             # The answer to a batch in flight comes too late to be counted.
-            lost = self._count_dropped() - dropped_before + self._in_flight
-            self._changed.notify_all()
-        if unsent:
+            lost_count = self._count_dropped() - dropped_before + self._in_flight
+            self._condition.notify_all()
+        if unsent_count:
             self._warn("drop", "shutdown")
-        return lost
+        return lost_count
 
     def _is_empty(self) -> bool:
         return not self._queue and not self._in_flight
@@ -142,7 +142,7 @@ class TelemetryQueue:
         self._queue.append(QueuedEvent(text))
         self._ensure_thread()
         if len(self._queue) == 1 or len(self._queue) >= BATCH_SIZE:
-            self._changed.notify_all()
+            self._condition.notify_all()
         return "queue_full" if is_full else None
 
     def _ensure_thread(self) -> bool:
@@ -160,19 +160,19 @@ class TelemetryQueue:
         while batch := self._take_batch():
             delay_s = self._send(batch)
             failures = 0 if delay_s is None else failures + 1
-            with self._changed:
+            with self._condition:
                 self._in_flight = 0
-                self._changed.notify_all()
+                self._condition.notify_all()
                 if delay_s is not None:
                     backoff = backoff_s(failures, FIRST_BACKOFF_S, MAX_BACKOFF_S)
-                    self._changed.wait_for(lambda: self._is_closing, max(delay_s, backoff))
+                    self._condition.wait_for(lambda: self._is_closing, max(delay_s, backoff))
         self._http.close()
 
     def _take_batch(self) -> Batch:
         """Wait for a batch that is full or old enough; an empty one means that the queue was closed."""
-        with self._changed:
-            self._changed.wait_for(lambda: self._queue or self._is_closing)
-            self._changed.wait_for(
+        with self._condition:
+            self._condition.wait_for(lambda: self._queue or self._is_closing)
+            self._condition.wait_for(
                 lambda: len(self._queue) >= BATCH_SIZE or self._is_closing or self._flushes,
                 self._options.flush_interval,
             )
@@ -193,7 +193,7 @@ class TelemetryQueue:
                 self._requeue(batch)
                 return 0.0
             if 200 <= response.status < 300:
-                with self._changed:
+                with self._condition:
                     self.counters["sent"] += len(batch)
                 return None
             self._warn("failure", f"status {response.status}")
@@ -213,28 +213,28 @@ class TelemetryQueue:
     def _drop_refused(self, batch: Batch, response: HttpResponse) -> Batch:
         """Drop the events that a refusal names, or else the whole batch; return what remains of it."""
         indexes = refused_indexes(response, len(batch))
-        remaining = [event for index, event in enumerate(batch) if index not in indexes] if indexes else []
-        self._drop("refused", len(batch) - len(remaining))
-        with self._changed:
-            self._in_flight = len(remaining)
-        return remaining
+        remaining_events = [event for index, event in enumerate(batch) if index not in indexes] if indexes else []
+        self._drop("refused", len(batch) - len(remaining_events))
+        with self._condition:
+            self._in_flight = len(remaining_events)
+        return remaining_events
 
     def _requeue(self, batch: Batch) -> None:
         """Queue a batch again, before all others, without the events that were tried often enough."""
         retries = [QueuedEvent(event.text, event.failures + 1) for event in batch]
         retries = [event for event in retries if event.failures < self._options.max_attempts]
-        with self._changed:
+        with self._condition:
             space = 0 if self._is_closing else max(self._options.max_queue_size - len(self._queue), 0)
             # The batch is older than the queue, and its own youngest events are its last.
-            queued = retries[len(retries) - min(space, len(retries)) :]
-            self._queue.extendleft(reversed(queued))
+            queued_retries = retries[len(retries) - min(space, len(retries)) :]
+            self._queue.extendleft(reversed(queued_retries))
             reason = "shutdown" if self._is_closing else "queue_full"
         self._drop("undelivered", len(batch) - len(retries))
-        self._drop(reason, len(retries) - len(queued))
+        self._drop(reason, len(retries) - len(queued_retries))
 
     def _drop(self, reason: str, count: int) -> None:
         if count:
-            with self._changed:
+            with self._condition:
                 self.counters[f"dropped_{reason}"] += count
             self._warn("drop", reason)
 

@@ -93,17 +93,17 @@ class WsgiAdapter:
     ) -> None:
         """Start the response, modified if it can be."""
         try:
-            modified = self._modify(environ, body, response, path, duration_ms)
+            modified_response = self._modify(environ, body, response, path, duration_ms)
         except Exception as error:  # in a callback of the company, or in this package
             self._warn(type(error).__name__)
-            modified = None
-        if modified is None:
+            modified_response = None
+        if modified_response is None:
             response.start()
             return
         headers = [(name, value) for name, value in response.headers if name.lower() not in _REPLACED_HEADERS]
-        headers += [("Content-Length", str(len(modified.body))), _PRIVATE]
-        response.start(headers + modified.headers)
-        body.replace(modified.body)
+        headers += [("Content-Length", str(len(modified_response.body))), _PRIVATE]
+        response.start(headers + modified_response.headers)
+        body.replace(modified_response.body)
 
     def _modify(
         self, environ: dict[str, Any], body: BufferedBody, response: BufferedResponse, path: str, duration_ms: float

@@ -56,8 +56,8 @@ class Checkpoint:
         try:
             self._key = bytes.fromhex(content["key"]) if content else secrets.token_bytes(32)
             self._logs = [LogProgress(**entry) for entry in content["logs"]] if content else []
-            oldest = (date.today() - MAX_AGE).isoformat()  # noqa: DTZ011  # a day more or less does not matter
-            self._logs = [log for log in self._logs if log.seen_on >= oldest]
+            oldest_day = (date.today() - MAX_AGE).isoformat()  # noqa: DTZ011  # a day more or less does not matter
+            self._logs = [log for log in self._logs if log.seen_on >= oldest_day]
         except (KeyError, TypeError, ValueError):
             raise InvalidCheckpoint(f"{path}: this is not a checkpoint of this program") from None
         self._by_name: dict[str | int, list[LogProgress]] = defaultdict(list)
@@ -123,8 +123,8 @@ class Checkpoint:
 
     def is_current(self, log: LogProgress, inode: int, head: bytes, size: int) -> bool:
         """Tell whether an open file is still this log, grown at most."""
-        beginning = head[: log.head_length]
-        return log.inode == inode and size >= log.offset and self._digest(beginning) == log.head_digest
+        log_head = head[: log.head_length]
+        return log.inode == inode and size >= log.offset and self._digest(log_head) == log.head_digest
 
     def advance(self, log: LogProgress, offset: int) -> None:
         """Record that all lines before an offset have been sent or skipped."""

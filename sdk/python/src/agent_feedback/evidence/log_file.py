@@ -55,7 +55,7 @@ class LogFile:
                 gzip.GzipFile(fileobj=self._raw) if self.is_compressed else self._raw
             )
             self.inode = os.fstat(self._raw.fileno()).st_ino
-            self.head = self.first(HEAD_BYTES)
+            self.head = self.read_start(HEAD_BYTES)
         except BaseException:
             self._raw.close()
             raise
@@ -70,7 +70,7 @@ class LogFile:
         """Return how many bytes of the size have been read."""
         return self._raw.tell()
 
-    def first(self, max_bytes: int) -> bytes:
+    def read_start(self, max_bytes: int) -> bytes:
         """Return the first bytes, up to the end or to a damage of the archive."""
         self._text.seek(0)
         text = b""
@@ -84,7 +84,7 @@ class LogFile:
 
     def read_head(self) -> bytes:
         """Read the first bytes again and return them."""
-        self.head = self.first(HEAD_BYTES)
+        self.head = self.read_start(HEAD_BYTES)
         return self.head
 
     def blocks(self, offset: int) -> Iterator[Block]:
@@ -104,22 +104,22 @@ class LogFile:
 
 def whole_lines(read: Callable[[], bytes], offset: int, *, is_complete: bool) -> Iterator[Block]:
     """Yield blocks of whole lines; text after the last line break is a line only if the log is complete."""
-    remainder, start, skipped = b"", offset, 0
+    remainder, start, skipped_bytes = b"", offset, 0
     while chunk := read():
         too_long = 0
-        if skipped:
+        if skipped_bytes:
             line_end = chunk.find(b"\n") + 1
             if not line_end:
-                skipped += len(chunk)
+                skipped_bytes += len(chunk)
                 continue
-            start += skipped + line_end
-            chunk, skipped, too_long = chunk[line_end:], 0, 1
+            start += skipped_bytes + line_end
+            chunk, skipped_bytes, too_long = chunk[line_end:], 0, 1
         remainder += chunk
         lines_end = remainder.rfind(b"\n") + 1
         if lines_end or too_long:
             yield Block(start, remainder[:lines_end], too_long)
             start, remainder = start + lines_end, remainder[lines_end:]
         if len(remainder) > MAX_LINE_BYTES:
-            skipped, remainder = len(remainder), b""
-    if is_complete and (remainder or skipped):
-        yield Block(start + skipped, remainder, 1 if skipped else 0)
+            skipped_bytes, remainder = len(remainder), b""
+    if is_complete and (remainder or skipped_bytes):
+        yield Block(start + skipped_bytes, remainder, 1 if skipped_bytes else 0)

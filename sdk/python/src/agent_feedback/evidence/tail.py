@@ -69,9 +69,9 @@ class Tail:
     def _detect_format(self) -> bool:
         """Set the reader by the log's first lines; return False while it has no line."""
         for max_bytes in (HEAD_BYTES, MAX_HEAD_BYTES):
-            beginning = self.file.first(max_bytes)
-            has_line = b"\n" in beginning or self.file.is_compressed
-            self.reader = self._context.exporter.make_reader(beginning) if has_line else None
+            head = self.file.read_start(max_bytes)
+            has_line = b"\n" in head or self.file.is_compressed
+            self.reader = self._context.exporter.make_reader(head) if has_line else None
             if self.reader:
                 return True
         if has_line:

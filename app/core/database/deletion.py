@@ -1,18 +1,20 @@
-"""The DELETE statement of every purge and erasure: a bounded batch of rows."""
+"""Delete rows: all rows of a statement, or a bounded batch of a purge or an erasure."""
 
 from collections.abc import Sequence
 
-from sqlalchemy import TextClause, text
+from sqlalchemy import CursorResult, Delete, TextClause, text
+
+from app.core.database.transaction import session
 
 
 def delete_batch(
-    table: str, key: Sequence[str], condition: str, *, order_by: str | None = None, follow_up: str = ""
+    table: str, key: Sequence[str], condition: str, *, order_by: str | None = None, follow_ups: Sequence[str] = ()
 ) -> TextClause:
     """Return the statement that removes up to `:batch_size` rows and returns their number.
 
     `key` are the columns that name a row among those of `condition`. With `order_by` the lowest rows go first and
-    rows that another transaction has locked are left to it; without, the statement waits for them. `follow_up` is a
-    statement that reads the removed rows as `removed_rows`.
+    rows that another transaction has locked are left to it; without, the statement waits for them. `follow_ups` are
+    statements that read the removed rows as `removed_rows`.
     """
     columns = ", ".join(key)
     order = (
@@ -24,6 +26,13 @@ def delete_batch(
             SELECT {columns} FROM {table} WHERE {condition} {order}
         ), removed_rows AS (
             DELETE FROM {table} WHERE {condition} AND ({columns}) IN (SELECT {columns} FROM due) RETURNING *
-        ){f", followed_up AS ({follow_up})" if follow_up else ""}
+        ){"".join(f", follow_up_{number} AS ({statement})" for number, statement in enumerate(follow_ups))}
         SELECT count(*) FROM removed_rows
     """)
+
+
+def delete_rows(statement: Delete) -> int:
+    """Execute a DELETE and return how many rows it removed."""
+    result = session().execute(statement)
+    assert isinstance(result, CursorResult)
+    return result.rowcount

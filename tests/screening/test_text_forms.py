@@ -7,8 +7,8 @@ from urllib.parse import quote
 
 import pytest
 
-from app.screening.readings import readings
 from app.screening.scanner import find_private
+from app.screening.text_forms import text_forms
 from tests.screening.generators import fill
 
 PASSWORD = fill("{word}{base36:6}!7", random.Random(1))
@@ -70,10 +70,10 @@ def test_other_languages_and_encodings_pass(note: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["plain words", "", "a=1&b=2", "C:\\new\\path"])
-def test_a_text_without_encodings_has_one_reading(text: str) -> None:
-    assert list(readings(text)) == [text]
+def test_a_text_without_encodings_has_one_form(text: str) -> None:
+    assert list(text_forms(text)) == [text]
 
 
-def test_the_number_of_readings_is_bounded() -> None:
+def test_the_number_of_forms_is_bounded() -> None:
     text = "é %" + "25" * 50 + "41"
-    assert len(list(readings(text))) <= 5
+    assert len(list(text_forms(text))) <= 5

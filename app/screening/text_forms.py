@@ -1,4 +1,4 @@
-"""The readings of a text: as it is displayed, with its encodings decoded, and with look-alike letters replaced."""
+"""The forms of a text that are scanned: as displayed, with encodings decoded, and with look-alike letters replaced."""
 
 import html
 import re
@@ -64,18 +64,18 @@ _TO_ASCII = {ord(letter): ascii_ for ascii_, letters in _LOOK_ALIKES.items() for
 _JSON_ESCAPE = re.compile(r"\\u([0-9a-fA-F]{4})|(?<!\\)\\+([\"'/])")
 
 
-def readings(text: str) -> Iterator[str]:
+def text_forms(text: str) -> Iterator[str]:
     """Yield the text as it is displayed, then each decoded form, then the form without look-alike letters."""
     text = _displayed(text)
     yield text
     for _ in range(MAX_DECODINGS):
-        decoded = _decode(text)
-        if decoded == text:
+        decoded_text = _decode(text)
+        if decoded_text == text:
             break
-        text = _displayed(decoded)
+        text = _displayed(decoded_text)
         yield text
-    if not text.isascii() and (plain := _without_look_alikes(text)) != text:
-        yield plain
+    if not text.isascii() and (plain_text := _without_look_alikes(text)) != text:
+        yield plain_text
 
 
 def _displayed(text: str) -> str:
@@ -95,5 +95,5 @@ def _decode(text: str) -> str:
 
 def _without_look_alikes(text: str) -> str:
     """Replace letters that look like ASCII letters, and remove accents."""
-    decomposed = unicodedata.normalize("NFKD", text.translate(_TO_ASCII))
-    return "".join(letter for letter in decomposed if not unicodedata.combining(letter))
+    letters = unicodedata.normalize("NFKD", text.translate(_TO_ASCII))
+    return "".join(letter for letter in letters if not unicodedata.combining(letter))
