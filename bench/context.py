@@ -95,7 +95,7 @@ def _fill(stack: Stack, signals: int, probed: int) -> list[str]:
     product = uuid.UUID(str(stack.company.product_id))
     pepper = Pepper(stack.environ["AGENT_FEEDBACK_KEY_PEPPER"].encode())
     users = [f"user-{number}" for number in range(probed)]
-    with closing(psycopg2.connect(stack.environ["DATABASE_URL"])) as connection, connection.cursor() as cursor:
+    with closing(psycopg2.connect(stack.database_url)) as connection, connection.cursor() as cursor:
         values = {"product": str(product), "environment": str(stack.company.environment_id), "each": SIGNALS_EACH}
         cursor.execute(_CUSTOMERS, {**values, "customers": signals // SIGNALS_EACH})
         statement = "SELECT customer_id FROM customer_references WHERE product_id = %s LIMIT %s"

@@ -137,7 +137,7 @@ def _environment(stack: Stack) -> uuid.UUID:
 
 def _fill(stack: Stack, environment_id: uuid.UUID, number: int, newest: datetime, days: int) -> None:
     """Write events in pieces, so that none of the service's time-outs is met."""
-    with closing(psycopg2.connect(stack.environ["DATABASE_URL"])) as connection, connection.cursor() as cursor:
+    with closing(psycopg2.connect(stack.database_url)) as connection, connection.cursor() as cursor:
         for first in range(0, number, 500_000):
             last = min(first + 500_000, number) - 1
             values = {"environment": str(environment_id), "newest": newest, "seconds": days * 86_400 - 1}

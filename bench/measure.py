@@ -102,7 +102,7 @@ def write_raw(url: str, rows: list[tuple[Any, ...]], page: int) -> None:
 
 def raw_insert(stack: Stack, number: int, writers: int, page: int = 50) -> tuple[float, float]:
     """Insert rows by raw psycopg2; returns rows a second, and processor microseconds a row."""
-    url = stack.environ["DATABASE_URL"]
+    url = stack.database_url
     rows = [raw_rows(number // writers) for _ in range(writers)]
     assert stack.postgres.process
     before = cpu_s(stack.postgres.process.pid) + own_cpu_s()
@@ -126,7 +126,7 @@ def own_cpu_s() -> float:
 
 def remove_bare_reviews(stack: Stack) -> None:
     """Remove what the bare endpoint has stored, so that no job works on it while the service is measured."""
-    with closing(psycopg2.connect(stack.environ["DATABASE_URL"])) as connection, connection.cursor() as cursor:
+    with closing(psycopg2.connect(stack.database_url)) as connection, connection.cursor() as cursor:
         for table in ("promotions", "reviews", "interactions", "day_marks", "interaction_days"):
             cursor.execute(f"DELETE FROM {table} WHERE environment_id = %s", (str(BARE_ENVIRONMENT_ID),))
         connection.commit()

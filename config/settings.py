@@ -63,6 +63,9 @@ class BadSettings(Exception):
         self.mistakes = mistakes
 
 
+_IS_POSTGRES = validate.Regexp(r"^postgres(ql)?(\+psycopg2)?://", error="must begin with postgresql://")
+
+
 class _EnvironmentSchema(Schema):
     """The environment variables that the service knows."""
 
@@ -70,10 +73,8 @@ class _EnvironmentSchema(Schema):
         unknown = EXCLUDE
 
     AGENT_FEEDBACK_ENV = fields.Enum(Stage, by_value=True, load_default=Stage.PRODUCTION)
-    DATABASE_URL = fields.String(
-        required=True,
-        validate=validate.Regexp(r"^postgres(ql)?(\+psycopg2)?://", error="must begin with postgresql://"),
-    )
+    DATABASE_URL = fields.String(required=True, validate=_IS_POSTGRES)
+    AGENT_FEEDBACK_MIGRATIONS_DATABASE_URL = fields.String(load_default=None, validate=_IS_POSTGRES)
     REDIS_URL = fields.String(
         required=True,
         validate=validate.Regexp(r"^(rediss?|redis\+socket)://", error="must begin with redis:// or rediss://"),
@@ -99,6 +100,8 @@ class Settings:
     stage: Stage
     database_url: str
     """With the driver named: postgresql+psycopg2://…"""
+    migrations_database_url: str
+    """The same database, as the role that owns the tables."""
     broker_url: str
     feedback_url: str
     """{base_url} of the specification: outcomes, telemetry, discovery; without a trailing slash."""
@@ -150,7 +153,10 @@ class Settings:
         feedback_url = values["AGENT_FEEDBACK_PUBLIC_URL"].rstrip("/")
         return cls(
             stage=values["AGENT_FEEDBACK_ENV"],
-            database_url="postgresql+psycopg2://" + values["DATABASE_URL"].partition("://")[2],
+            database_url=_with_driver(values["DATABASE_URL"]),
+            migrations_database_url=_with_driver(
+                values["AGENT_FEEDBACK_MIGRATIONS_DATABASE_URL"] or values["DATABASE_URL"]
+            ),
             broker_url=values["REDIS_URL"],
             feedback_url=feedback_url,
             app_url=(values["AGENT_FEEDBACK_APP_URL"] or feedback_url).rstrip("/"),
@@ -218,6 +224,10 @@ def _unsafe(values: dict[str, Any]) -> list[str]:
     if values.get("AGENT_FEEDBACK_KEY_PEPPER", "-") in _split(values.get("AGENT_FEEDBACK_SEALING_KEYS", "")):
         mistakes.append("AGENT_FEEDBACK_KEY_PEPPER and AGENT_FEEDBACK_SEALING_KEYS must differ")
     return mistakes
+
+
+def _with_driver(url: str) -> str:
+    return "postgresql+psycopg2://" + url.partition("://")[2]
 
 
 def _split(text: str) -> list[str]:

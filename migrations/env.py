@@ -4,11 +4,18 @@ import sys
 
 from alembic import context
 from flask import current_app
-from sqlalchemy import create_engine, pool, text
+from sqlalchemy import Connection, create_engine, make_url, pool, text
 
 from app import models
 from app.health.connections import database_error
 from config.settings import Settings
+
+GRANTS = (
+    "GRANT USAGE ON SCHEMA public TO {role}",
+    "GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO {role}",
+    "GRANT USAGE ON ALL SEQUENCES IN SCHEMA public TO {role}",
+    "REVOKE INSERT, UPDATE, DELETE ON alembic_version FROM {role}",
+)
 
 RUNNER_LOCK = 4_021_970_001
 """Any number will do, as long as every release uses the same one."""
@@ -17,10 +24,12 @@ RUNNER_LOCK = 4_021_970_001
 def run() -> None:
     """Bring the database to the wanted revision."""
     settings: Settings = current_app.extensions["settings"]
-    if error := database_error(settings.database_url):
+    is_owner = settings.migrations_database_url != settings.database_url
+    setting = "AGENT_FEEDBACK_MIGRATIONS_DATABASE_URL" if is_owner else "DATABASE_URL"
+    if error := database_error(settings.migrations_database_url, setting):
         sys.exit(error)
     # An engine of its own: a migration may take longer than any request.
-    engine = create_engine(settings.database_url, poolclass=pool.NullPool, hide_parameters=True)
+    engine = create_engine(settings.migrations_database_url, poolclass=pool.NullPool, hide_parameters=True)
     with engine.connect() as connection:
         # Another runner may be at it; a release that waits for longer than this should fail and be looked at.
         connection.execute(text("SET lock_timeout = '10min'"))
@@ -37,7 +46,19 @@ def run() -> None:
         )
         with context.begin_transaction():
             context.run_migrations()
+        if is_owner:
+            _grant(connection, make_url(settings.database_url).username)
     engine.dispose()
+
+
+def _grant(connection: Connection, role: str | None) -> None:
+    """Let the service's role read and write rows; it changes no table."""
+    if connection.scalar(text("SELECT current_user")) == role:
+        return
+    quoted = connection.dialect.identifier_preparer.quote(role or "public")
+    for grant in GRANTS:
+        connection.execute(text(grant.format(role=quoted)))
+    connection.commit()
 
 
 run()

@@ -12,11 +12,13 @@ from argon2 import PasswordHasher
 from flask import Flask
 from flask.testing import FlaskClient
 from sqlalchemy import create_engine, text
-from sqlalchemy.engine import make_url
+from sqlalchemy.engine import URL, make_url
 
 from app import create_app
 from app.cli import migrations
-from app.cli.dev.servers import EmbeddedPostgres, EmbeddedValkey, socket_folder
+from app.cli.dev.postgres import OWNER, SERVICE, EmbeddedPostgres
+from app.cli.dev.server_process import socket_folder
+from app.cli.dev.valkey import EmbeddedValkey
 from app.core.database import Timeouts, transaction
 from app.models import METADATA
 from config.settings import DEVELOPMENT_PREFIX, Settings
@@ -38,17 +40,28 @@ class Servers:
     """Where the database server and the broker of a test run are."""
 
     database_url: str
+    """The URL of the server's administrator."""
     broker_url: str
+    has_roles: bool = False
+    """Whether tables have an owner apart from the service's role; not so on a named server, which has one role."""
 
     def database(self, name: str) -> str:
-        """Make a fresh database and return its URL."""
+        """Make a fresh database and return the service's URL of it."""
         url = make_url(self.database_url.replace("postgres://", "postgresql://")).set(drivername="postgresql+psycopg2")
         engine = create_engine(url, isolation_level="AUTOCOMMIT")
         with engine.connect() as connection:
             connection.execute(text(f'DROP DATABASE IF EXISTS "{name}" WITH (FORCE)'))
-            connection.execute(text(f'CREATE DATABASE "{name}"'))
+            connection.execute(text(f'CREATE DATABASE "{name}"' + (f" OWNER {OWNER}" if self.has_roles else "")))
         engine.dispose()
-        return url.set(database=name, drivername="postgresql").render_as_string(hide_password=False)
+        return _url(url.set(database=name), SERVICE if self.has_roles else None)
+
+    def migrations_url(self, database_url: str) -> str:
+        """Return the URL of the same database for its migrations."""
+        return _url(make_url(database_url), OWNER if self.has_roles else None)
+
+
+def _url(url: URL, role: str | None) -> str:
+    return url.set(username=role or url.username, drivername="postgresql").render_as_string(hide_password=False)
 
 
 @pytest.fixture(scope="session")
@@ -62,7 +75,7 @@ def servers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Servers]:
             postgres.start()
         if not broker_url:
             valkey.start()
-        yield Servers(database_url or postgres.url(), broker_url or valkey.url)
+        yield Servers(database_url or postgres.url(), broker_url or valkey.url, has_roles=not database_url)
     finally:
         valkey.stop()
         postgres.stop()
@@ -74,6 +87,7 @@ def environment(servers: Servers, database_url: str) -> dict[str, str]:
     return {
         "AGENT_FEEDBACK_ENV": "development",
         "DATABASE_URL": database_url,
+        "AGENT_FEEDBACK_MIGRATIONS_DATABASE_URL": servers.migrations_url(database_url),
         "REDIS_URL": servers.broker_url,
         "AGENT_FEEDBACK_PUBLIC_URL": "http://127.0.0.1:8000",
         "AGENT_FEEDBACK_KEY_PEPPER": DEVELOPMENT_PREFIX + secrets.token_urlsafe(32),

@@ -1,6 +1,7 @@
 """The Celery app: the same service without its HTTP side."""
 
 import logging
+from contextlib import suppress
 from datetime import datetime
 from typing import Any
 
@@ -10,10 +11,12 @@ from celery.signals import beat_init, setup_logging, worker_init
 from sqlalchemy import exc
 
 from app import WORKER_TIMEOUTS, create_app
+from app.core.database import transaction
 from app.core.errors import Unavailable
 from app.core.jobs import QUEUES
 from app.health import job_runs
 from app.health.connections import broker_error, database_error
+from app.health.server_settings import list_warnings
 from config.settings import settings_or_exit
 from workers.schedule import periodic_jobs
 
@@ -66,6 +69,14 @@ def log_connection_errors(**_: Any) -> None:
     for error in (database_error(settings.database_url), broker_error(settings.broker_url)):
         if error:
             logger.error(error)
+
+
+@worker_init.connect
+def log_server_warnings(**_: Any) -> None:
+    """Log once what an operator should change on the database server."""
+    with flask_app.app_context(), suppress(Unavailable), transaction():
+        for warning in list_warnings():
+            logger.warning(warning)
 
 
 CONFIGURATION: dict[str, Any] = {

@@ -7,8 +7,8 @@ from sqlalchemy.engine import make_url
 CONNECT_TIMEOUT_S = 3
 
 
-def database_error(database_url: str) -> str | None:
-    """Connect to the database once; return None, or why that failed."""
+def database_error(database_url: str, setting: str = "DATABASE_URL") -> str | None:
+    """Connect to the database that a setting names once; return None, or why that failed."""
     url = make_url("postgresql://" + database_url.partition("://")[2])
     try:
         psycopg2.connect(
@@ -16,7 +16,7 @@ def database_error(database_url: str) -> str | None:
         ).close()
     except psycopg2.OperationalError as error:
         place = _place(url.host or str(url.query.get("host", "localhost")), url.port or 5432)
-        return f"PostgreSQL at {place} {_reason(str(error))}; is DATABASE_URL right?"
+        return f"PostgreSQL at {place} {_reason(str(error))}; is {setting} right?"
     return None
 
 

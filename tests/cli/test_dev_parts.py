@@ -22,8 +22,9 @@ from flask.testing import FlaskClient
 from app.cli.dev import reviews
 from app.cli.dev.__main__ import _choose_port
 from app.cli.dev.output import Output
+from app.cli.dev.postgres import EmbeddedPostgres
 from app.cli.dev.reviews import ReviewLog, format_line, write_reviews
-from app.cli.dev.servers import EmbeddedPostgres, socket_folder
+from app.cli.dev.server_process import socket_folder
 from app.core.errors import DatabaseUnavailable
 from app.health.connections import broker_error, database_error
 from app.interactions.feed import FeedItem

@@ -36,7 +36,9 @@ def test_a_command_needs_settings_and_says_which() -> None:
 
 
 def test_migrations_with_a_wrong_url_end_with_a_sentence(servers: Servers) -> None:
-    failed = flask("db", "upgrade", **environment(servers, "postgresql://nobody:secret@127.0.0.1:1/x"))
+    failed = flask(
+        "db", "upgrade", **environment(Servers("", servers.broker_url), "postgresql://nobody:secret@127.0.0.1:1/x")
+    )
     assert (failed.returncode, failed.stdout) == (1, "")
     assert failed.stderr == "PostgreSQL at 127.0.0.1:1 refuses connections; is DATABASE_URL right?\n"
 

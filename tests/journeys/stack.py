@@ -19,8 +19,10 @@ from typing import Any, TextIO
 import psycopg2
 
 from app import create_app
-from app.cli.dev.servers import EmbeddedPostgres, EmbeddedValkey, socket_folder
+from app.cli.dev.postgres import EmbeddedPostgres
+from app.cli.dev.server_process import socket_folder
 from app.cli.dev.supervisor import Supervisor, read_procfile
+from app.cli.dev.valkey import EmbeddedValkey
 from app.core.database import transaction
 from config.settings import Settings
 from tests.conftest import ROOT, Servers, environment
@@ -50,9 +52,14 @@ class Stack:
     log: Path
     commands: dict[str, list[str]]
 
+    @property
+    def database_url(self) -> str:
+        """The URL of the database for the owner of its tables."""
+        return self.environ["AGENT_FEEDBACK_MIGRATIONS_DATABASE_URL"]
+
     def query(self, statement: str, *parameters: object) -> list[tuple[Any, ...]]:
-        """Ask the database directly."""
-        with closing(psycopg2.connect(self.environ["DATABASE_URL"])) as connection, connection.cursor() as cursor:
+        """Ask the database directly, as its owner."""
+        with closing(psycopg2.connect(self.database_url)) as connection, connection.cursor() as cursor:
             cursor.execute(statement, parameters)
             return cursor.fetchall()
 
@@ -125,7 +132,8 @@ def running_stack(folder: Path, sweep_interval_s: int = 60) -> Iterator[Stack]:
         valkey.start()
         log = folder / "processes.log"
         output = cleanup.enter_context(log.open("w"))
-        environ = _environ(Servers(postgres.url(), valkey.url), postgres.create_database("journey"), log.parent)
+        servers = Servers(postgres.url(), valkey.url, has_roles=True)
+        environ = _environ(servers, servers.database("journey"), log.parent)
         environ["AGENT_FEEDBACK_SWEEP_INTERVAL_S"] = str(sweep_interval_s)
         supervisor = Supervisor(environ, ROOT, lambda name, line: _write(output, name, line))
         commands = read_procfile(ROOT / "Procfile")

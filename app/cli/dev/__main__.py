@@ -15,7 +15,7 @@ import threading
 import time
 import urllib.request
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NoReturn
 
@@ -26,9 +26,11 @@ from app.cli import migrations
 from app.cli.dev import demo
 from app.cli.dev.banner import banner
 from app.cli.dev.output import Output
+from app.cli.dev.postgres import OWNER, SERVICE, EmbeddedPostgres
 from app.cli.dev.reviews import write_reviews
-from app.cli.dev.servers import EmbeddedPostgres, EmbeddedValkey, ServerFailed, socket_folder
+from app.cli.dev.server_process import ServerFailed, socket_folder
 from app.cli.dev.supervisor import Supervisor, read_procfile
+from app.cli.dev.valkey import EmbeddedValkey
 from app.health.connections import broker_error, database_error
 from config.settings import DEVELOPMENT_PREFIX, RUNNING_COPY, BadSettings, Settings
 
@@ -166,7 +168,9 @@ def _start_servers(
         stack.callback(postgres.stop)
         postgres.start()
         servers.append(postgres)
-        urls["DATABASE_URL"] = postgres.create_database(DATABASE)
+        postgres.create_database(DATABASE)
+        urls["DATABASE_URL"] = postgres.url(DATABASE, SERVICE)
+        urls["AGENT_FEEDBACK_MIGRATIONS_DATABASE_URL"] = postgres.url(DATABASE, OWNER)
     if "REDIS_URL" not in urls:
         valkey = EmbeddedValkey(sockets, data_dir / "valkey.log")
         stack.callback(valkey.stop)
@@ -182,7 +186,7 @@ def _embedded_servers(urls: dict[str, str]) -> list[str]:
 
 def _check_servers(urls: dict[str, str]) -> None:
     """Connect to the servers that the environment names, and raise `ServerFailed` where that fails."""
-    checks = {"DATABASE_URL": database_error, "REDIS_URL": broker_error}
+    checks: dict[str, Callable[[str], str | None]] = {"DATABASE_URL": database_error, "REDIS_URL": broker_error}
     errors = [error for name, url in urls.items() if (error := checks[name](url))]
     if errors:
         raise ServerFailed("\n".join(errors))

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Protocol
 
-from app.cli.dev.servers import die_with_parent
+from app.cli.dev.server_process import ServerProcess, die_with_parent
 
 GRACE_PERIOD_S = 4.0
 """How long a process may take to end by itself before it is killed; a kill loses nothing."""
@@ -23,7 +23,7 @@ RESTART_PAUSE_S = 0.5
 class Server(Protocol):
     """An embedded server."""
 
-    process: "subprocess.Popen[bytes] | None"
+    process: ServerProcess | None
 
     def start(self) -> None:
         """Start the server, or start it again after it has ended."""

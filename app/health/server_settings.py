@@ -1,0 +1,50 @@
+"""Settings and rights on the database server that an operator should change."""
+
+from sqlalchemy import text
+
+from app.core.database import session
+
+SAFE_SETTINGS = {
+    "log_min_error_statement": ("panic",),
+    "log_error_verbosity": ("terse",),
+    "log_statement": ("none", "ddl"),
+    "log_min_duration_statement": ("-1",),
+    "log_min_duration_sample": ("-1",),
+    "log_transaction_sample_rate": ("0",),
+}
+"""With other values the server's log repeats statements, and with them what agents and customers wrote."""
+
+_SETTINGS = text("SELECT name, setting FROM pg_settings WHERE name = ANY(:names)")
+
+_RIGHTS = text(
+    """
+    SELECT rolname, rolsuper, EXISTS (
+        SELECT FROM pg_class WHERE relname = 'interactions' AND relowner = pg_roles.oid
+    ) AS is_owner
+    FROM pg_roles WHERE rolname = current_user
+    """
+)
+
+
+def list_warnings() -> list[str]:
+    """Return what an operator should change on the server, a sentence each. Needs a transaction."""
+    role, is_superuser, is_owner = session().execute(_RIGHTS).one()
+    unsafe = {
+        name: SAFE_SETTINGS[name][0]
+        for name, setting in session().execute(_SETTINGS, {"names": list(SAFE_SETTINGS)})
+        if setting not in SAFE_SETTINGS[name]
+    }
+    warnings = []
+    if unsafe:
+        statements = " ".join(
+            f"ALTER ROLE \"{role}\" SET {name} = '{value}';" for name, value in sorted(unsafe.items())
+        )
+        warnings.append(
+            f"PostgreSQL's log may repeat what agents and customers wrote; run as its administrator: {statements}"
+        )
+    if is_superuser or is_owner:
+        warnings.append(
+            f"The role {role} can change tables; set AGENT_FEEDBACK_MIGRATIONS_DATABASE_URL to their owner, and "
+            "DATABASE_URL to a role without rights of its own (docs/deploy.md)."
+        )
+    return warnings

@@ -1,0 +1,99 @@
+"""Database and broker over TLS: the certificate and its name are verified."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from sqlalchemy import make_url, text
+
+from app import create_app
+from app.core import jobs
+from app.core.database import PreparedStatement, session, transaction
+from app.core.errors import DatabaseUnavailable
+from app.health.connections import broker_error, database_error
+from config.settings import Settings
+from tests.conftest import Servers, environment
+from tests.core.certificates import Authority, create_authority, tls_server
+
+CURRENT_ROLE = PreparedStatement("current_role_name", "SELECT current_user::text")
+
+
+@dataclass(frozen=True)
+class Ports:
+    """Where the servers listen with a certificate of `localhost`."""
+
+    database: int
+    broker: int
+
+
+@pytest.fixture(scope="module")
+def authorities(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Authority]:
+    folder = tmp_path_factory.mktemp("certificates")
+    return {name: create_authority(folder / name, name) for name in ("localhost", "elsewhere")}
+
+
+@pytest.fixture(scope="module")
+def ports(servers: Servers, authorities: dict[str, Authority]) -> Iterator[Ports]:
+    if not servers.has_roles:
+        pytest.skip("named servers have certificates of their own")
+    postgres = Path(str(make_url(servers.database_url).query["host"])) / ".s.PGSQL.5432"
+    broker = Path(servers.broker_url.removeprefix("redis+socket://"))
+    authority = authorities["localhost"]
+    with (
+        tls_server(authority, postgres, is_postgres=True) as database_port,
+        tls_server(authority, broker) as broker_port,
+    ):
+        yield Ports(database_port, broker_port)
+
+
+def database_url(settings: Settings, ports: Ports, authority: Authority, host: str = "localhost") -> str:
+    url = make_url(settings.database_url).set(
+        drivername="postgresql",
+        host=host,
+        port=ports.database,
+        query={"sslmode": "verify-full", "sslrootcert": str(authority.certificate), "gssencmode": "disable"},
+    )
+    return url.render_as_string(hide_password=False)
+
+
+def broker_url(ports: Ports, authority: Authority) -> str:
+    return f"rediss://localhost:{ports.broker}/0?ssl_cert_reqs=required&ssl_ca_certs={authority.certificate}"
+
+
+def test_the_service_works_over_tls(
+    servers: Servers, settings: Settings, ports: Ports, authorities: dict[str, Authority]
+) -> None:
+    authority = authorities["localhost"]
+    environ = environment(servers, database_url(settings, ports, authority))
+    app = create_app(Settings.from_env({**environ, "REDIS_URL": broker_url(ports, authority)}), serves_http=False)
+    with app.app_context():
+        with transaction():
+            assert session().scalar(text("SELECT current_user")) == make_url(settings.database_url).username
+        assert CURRENT_ROLE.first() == (make_url(settings.database_url).username,)
+        assert jobs.job_notifier().is_broker_reachable()
+    app.extensions["database"].dispose()
+
+
+@pytest.mark.parametrize(("authority", "host"), [("elsewhere", "localhost"), ("localhost", "127.0.0.1")])
+def test_a_database_with_another_certificate_is_refused(
+    servers: Servers, settings: Settings, ports: Ports, authorities: dict[str, Authority], authority: str, host: str
+) -> None:
+    url = database_url(settings, ports, authorities[authority], host)
+    assert "certificate" in str(database_error(url))
+    app = create_app(Settings.from_env(environment(servers, url)), serves_http=False)
+    with app.app_context(), pytest.raises(DatabaseUnavailable):
+        CURRENT_ROLE.all()
+
+
+def test_a_broker_with_another_certificate_is_refused(
+    servers: Servers, settings: Settings, ports: Ports, authorities: dict[str, Authority]
+) -> None:
+    assert broker_error(broker_url(ports, authorities["localhost"])) is None
+    assert "certificate" in str(broker_error(broker_url(ports, authorities["elsewhere"]))).lower()
+    environ = environment(servers, settings.database_url.replace("+psycopg2", ""))
+    app = create_app(
+        Settings.from_env({**environ, "REDIS_URL": broker_url(ports, authorities["elsewhere"])}), serves_http=False
+    )
+    with app.app_context():
+        assert not jobs.job_notifier().is_broker_reachable()
