@@ -1,0 +1,133 @@
+"""No request of one company reads or changes a row of another, whatever ids it names."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+from werkzeug.test import TestResponse
+
+from tests.conversations import ContextApi, item
+from tests.factories import bearer, event, observation, send_events, send_evidence, send_review, sign_in
+from tests.isolation.companies import ACCOUNT, USER, Tenant, create_tenant, stored_rows
+from tests.isolation.test_credentials import guarded_rules
+from tests.reports.test_reports import FULL_REPORT
+
+Request = Callable[[FlaskClient, Tenant, Tenant], TestResponse]
+
+
+def _post(path: str, token: str, body: Callable[[Tenant], Any]) -> Request:
+    """Return a request with a credential of the caller's, and a body with ids of the other company's."""
+    return lambda client, caller, other: client.post(
+        path, json=body(other), headers=bearer(caller.credentials()[token])
+    )
+
+
+def _decision(other: Tenant) -> dict[str, Any]:
+    return {
+        "externalDecisionId": "d2",
+        "contextRetrievalId": other.retrieval_id,
+        "signalIds": other.signal_ids,
+    }
+
+
+def _outcome(other: Tenant) -> dict[str, Any]:
+    return {"externalOutcomeId": "o2", "decisionId": other.decision_id, "outcome": "conversion"}
+
+
+def _question(other: Tenant) -> dict[str, Any]:
+    return {
+        "interactionId": other.interaction_id,
+        "operation": "/search",
+        "surface": "http_json",
+        "purpose": "product_personalization",
+        "accountRef": ACCOUNT,
+        "userRef": USER,
+        "fieldKeys": [other.field_key],
+    }
+
+
+def _summary(client: FlaskClient, caller: Tenant, other: Tenant) -> TestResponse:
+    sign_in(client, caller.company)
+    query = {"environmentId": other.company.environment_id}
+    return client.get(f"/api/products/{other.company.product_id}/evidence/http-requests/summary", query_string=query)
+
+
+def _summary_of_own_product(client: FlaskClient, caller: Tenant, other: Tenant) -> TestResponse:
+    mixed = replace(other, company=replace(other.company, product_id=caller.company.product_id))
+    return _summary(client, caller, mixed)
+
+
+REQUESTS: dict[str, tuple[Request, int]] = {
+    "outcomes.record": (lambda c, a, b: send_review(c, a.company.capability(b.interaction_id), "failure"), 200),
+    "reports.record": (
+        lambda c, a, b: c.post(
+            "/api/v2/reports", json=FULL_REPORT, headers=bearer(a.company.capability(b.interaction_id))
+        ),
+        200,
+    ),
+    "capabilities.introspect": (
+        lambda c, a, b: c.post(
+            "/api/v2/capabilities/introspect", headers=bearer(a.company.capability(b.interaction_id))
+        ),
+        200,
+    ),
+    "telemetry.accept_batch": (
+        lambda c, a, b: send_events(c, a.company, event(b.interaction_id, customerRef=ACCOUNT, sessionRef="visit_1")),
+        202,
+    ),
+    "evidence.accept_batch": (lambda c, a, b: send_evidence(c, a.company, observation()), 200),
+    "personalization.record_decision": (_post("/api/v2/personalization/decisions", "companyKey", _decision), 404),
+    "personalization.record_outcome": (_post("/api/v2/personalization/outcomes", "companyKey", _outcome), 404),
+    "enrichment_requests.request_context": (_post("/api/v2/enrichment/requests", "companyKey", _question), 422),
+    "catalog.put_field": (lambda c, a, b: ContextApi(c, a.company).put_field(b.field_key, label="Taken over"), 200),
+    "catalog.delete_field": (
+        lambda c, a, b: c.delete(f"/api/v2/enrichment/fields/{b.field_key}", headers=bearer(a.company.company_key)),
+        404,
+    ),
+    "catalog.list_fields": (
+        lambda c, a, b: c.get("/api/v2/enrichment/fields", headers=bearer(a.company.company_key)),
+        200,
+    ),
+    "context.retrieve": (
+        lambda c, a, b: ContextApi(c, a.company).retrieve(accountRef=ACCOUNT, userRef=USER),
+        200,
+    ),
+    "enrichment_answers.answer": (
+        lambda c, a, b: ContextApi(c, a.company).post(
+            "/enrichment/answers", {"status": "answered", "items": [item(b.field_key, "slow")]}, a.request_handle
+        ),
+        422,
+    ),
+    "evidence_summaries.summarize": (_summary, 404),
+    "evidence_summaries.summarize of the caller's product": (_summary_of_own_product, 404),
+}
+
+WITHOUT_FOREIGN_IDS = {
+    "consent.decide": "the capability alone names the interaction; an environment that never asks has no decision",
+    "consent_state.state": "the consent subject is a digest over the key's own environment",
+    "enrichment_answers.choose": "the handle alone names the request",
+    "enrichment_answers.inspect": "the handle alone names the request",
+    "login.get_session": "shows the session of its cookie",
+    "login.close_session": "ends the session of its cookie",
+}
+"""Endpoints that no id of another company can be sent to, and why."""
+
+
+@pytest.mark.parametrize("name", REQUESTS)
+def test_ids_of_another_company_reach_nothing(app: Flask, client: FlaskClient, name: str) -> None:
+    caller, other = create_tenant(client, "shop.own_colour"), create_tenant(client, "shop.secret_colour")
+    before = stored_rows(other)
+    request, status = REQUESTS[name]
+    answer = request(client, caller, other)
+    assert answer.status_code == status, answer.text
+    assert stored_rows(other) == before
+    for foreign_id in (other.retrieval_id, other.decision_id, *other.signal_ids, str(other.company.environment_id)):
+        assert foreign_id not in answer.text
+
+
+def test_every_endpoint_is_tried(app: Flask) -> None:
+    endpoints = {rule.endpoint for rule, _, _ in guarded_rules(app)}
+    assert endpoints == {name.partition(" ")[0] for name in REQUESTS} | WITHOUT_FOREIGN_IDS.keys()
