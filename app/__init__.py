@@ -1,7 +1,6 @@
 """Agent Feedback: tells a company whether its product worked for the independent AI agents that use it."""
 
 from flask import Flask
-from flask_swagger_ui import get_swaggerui_blueprint
 
 from app import cli
 from app.blueprints import API_MOUNTS, PAGE_MOUNTS
@@ -46,8 +45,5 @@ def create_app(settings: Settings, *, timeouts: Timeouts = WEB_TIMEOUTS) -> Flas
         api.mount(mount)
     for mount in PAGE_MOUNTS:
         api.mount_page(mount)
-    # Without a validator, which would be asked over the internet.
-    docs_options = {"app_name": "Agent Feedback", "validatorUrl": None}
-    app.register_blueprint(get_swaggerui_blueprint("/docs", "/openapi.json", config=docs_options))
     cli.install(app)
     return app

@@ -6,6 +6,7 @@ from app.catalog.routes import blp as catalog
 from app.consent.routes import capabilities, decisions, states
 from app.context.routes import blp as context
 from app.core.http.mounts import Mount
+from app.dashboard.api_docs import docs
 from app.dashboard.home import pages
 from app.dashboard.playground import playground
 from app.dashboard.sign_in import sign_in_pages
@@ -46,5 +47,6 @@ PAGE_MOUNTS = (
     Mount(sign_in_pages, "/", OWN_ORIGIN),
     Mount(pages, "/", DASHBOARD_SESSION),
     Mount(playground, "/playground", PUBLIC),
+    Mount(docs, "/docs", PUBLIC),
 )
 """Pages for people; the API description leaves them out."""

@@ -3,6 +3,7 @@
 Every other module is given a `Settings`; none reads the environment itself.
 """
 
+import hashlib
 import json
 import os
 import sys
@@ -123,6 +124,16 @@ class Settings:
     def is_development(self) -> bool:
         """Whether this copy runs on somebody's own machine."""
         return self.stage is Stage.DEVELOPMENT
+
+    @property
+    def has_https(self) -> bool:
+        """Whether browsers reach this copy over HTTPS only."""
+        return not self.is_development and self.feedback_url.startswith("https://")
+
+    @property
+    def copy_id(self) -> str:
+        """Eight hex digits of the public URL: cookies ignore ports, so those of two copies on a host need two names."""
+        return hashlib.sha256(self.feedback_url.encode()).hexdigest()[:8]
 
     @classmethod
     def from_env(cls, environ: Mapping[str, str] | None = None) -> "Settings":

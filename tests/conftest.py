@@ -21,7 +21,7 @@ from app.core.database import Timeouts, transaction
 from app.models import METADATA
 from config.settings import DEVELOPMENT_PREFIX, Settings
 from tests.conversations import Clock, Talk
-from tests.factories import Company, found_company
+from tests.factories import TEST_URL, Company, found_company
 
 pytest_plugins = ["tests.accounts.fixtures", "tests.journeys.fixtures"]
 
@@ -75,7 +75,7 @@ def environment(servers: Servers, database_url: str) -> dict[str, str]:
         "AGENT_FEEDBACK_ENV": "development",
         "DATABASE_URL": database_url,
         "REDIS_URL": servers.broker_url,
-        "AGENT_FEEDBACK_PUBLIC_URL": "http://127.0.0.1:8000",
+        "AGENT_FEEDBACK_PUBLIC_URL": TEST_URL,
         "AGENT_FEEDBACK_KEY_PEPPER": DEVELOPMENT_PREFIX + secrets.token_urlsafe(32),
         "AGENT_FEEDBACK_SEALING_KEYS": DEVELOPMENT_PREFIX + secrets.token_urlsafe(32),
         "AGENT_FEEDBACK_LOG_LEVEL": "WARNING",

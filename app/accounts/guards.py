@@ -71,7 +71,12 @@ def cookie_prefix(settings: Settings) -> str:
 
 def cookie_name(settings: Settings) -> str:
     """Return the name of the session's cookie."""
-    return cookie_prefix(settings) + COOKIE
+    return full_cookie_name(COOKIE, settings)
+
+
+def full_cookie_name(name: str, settings: Settings) -> str:
+    """Return the name of one of this copy's cookies, which no other copy on the host has."""
+    return f"{cookie_prefix(settings)}{name}_{settings.copy_id}"
 
 
 def presented_token() -> str | None:

@@ -14,7 +14,7 @@ from functools import partial
 from flask import Response, after_this_request, g, request
 from itsdangerous import BadSignature, TimestampSigner
 
-from app.accounts.guards import SAFE_METHODS, cookie_prefix
+from app.accounts.guards import SAFE_METHODS, full_cookie_name
 from app.core import clock
 from app.core.errors import Forbidden
 from app.core.http.body import AGENT_BODY_BYTES
@@ -94,4 +94,4 @@ def _signer() -> _Signer:
 
 
 def _cookie_name() -> str:
-    return cookie_prefix(current_settings()) + COOKIE
+    return full_cookie_name(COOKIE, current_settings())

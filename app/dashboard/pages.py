@@ -27,9 +27,9 @@ API_PREFIXES = ("/api/", "/.well-known/", "/sdk/")
 """Paths of programs, whose errors are JSON whatever the request accepts."""
 
 # A page loads everything from this service, and nothing that it shows can be framed or run code.
+CONTENT_POLICY = "default-src 'self'; object-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'"
 PAGE_HEADERS = {
-    "Content-Security-Policy": "default-src 'self'; object-src 'none'; frame-ancestors 'none'; base-uri 'none'; "
-    "form-action 'self'",
+    "Content-Security-Policy": CONTENT_POLICY,
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
     # Not `no-referrer`, with which a browser sends no Origin with a form.
@@ -37,6 +37,8 @@ PAGE_HEADERS = {
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cache-Control": PRIVATE,
 }
+# A year. Without includeSubDomains, since the hosts below ours need not be ours.
+HTTPS_ONLY = {"Strict-Transport-Security": "max-age=31536000"}
 
 View = Callable[..., Any]
 
@@ -85,7 +87,8 @@ class PageBlueprint(Blueprint):
                     result = view(current_login(), **arguments) if self.has_login else view(**arguments)
                 return respond(result)
 
-            self.add_url_rule(path, view_func=wrapper, methods=[method])
+            # With strict slashes, Flask would redirect to an address that it makes from Host.
+            self.add_url_rule(path, view_func=wrapper, methods=[method], strict_slashes=False)
             return view
 
         return decorator
@@ -147,6 +150,7 @@ def _sign_in_path() -> str:
 
 def add_page_headers(response: AnyResponse) -> AnyResponse:
     """Add the security headers of pages, except those that the response has."""
-    for name, value in PAGE_HEADERS.items():
+    headers = PAGE_HEADERS | HTTPS_ONLY if current_settings().has_https else PAGE_HEADERS
+    for name, value in headers.items():
         response.headers.setdefault(name, value)
     return response

@@ -12,7 +12,7 @@ from app.core.database import session, transaction
 from app.retention import service as retention
 from config.settings import Settings
 from tests.accounts.fixtures import NOW, Wait
-from tests.factories import Company, found_company, sign_in
+from tests.factories import SESSION_COOKIE, Company, found_company, sign_in
 
 PATH = "/api/session"
 
@@ -77,7 +77,7 @@ def test_a_revoked_session_is_rejected_by_every_process_at_once(
     another = create_app(settings)
     elsewhere = another.test_client()
     token = sign_in(client, company).headers["Set-Cookie"].partition("=")[2].partition(";")[0]
-    elsewhere.set_cookie("agent_feedback_session", token)
+    elsewhere.set_cookie(SESSION_COOKIE, token)
     assert (status(client), status(elsewhere)) == (200, 200)
     client.delete(PATH)
     assert status(elsewhere) == 401
