@@ -30,6 +30,8 @@ LOOKED_UP_BY_ID = {
     "environments",
     "keys",
     "login_sessions",
+    "second_factors",
+    "user_identities",
     "sign_in_throttles",
     "job_runs",
 }
