@@ -6,10 +6,12 @@ from app.catalog.routes import blp as catalog
 from app.consent.routes import capabilities, decisions, states
 from app.context.routes import blp as context
 from app.core.http.mounts import Mount
+from app.dashboard.account import account
 from app.dashboard.api_docs import docs
 from app.dashboard.home import pages
 from app.dashboard.playground import playground
 from app.dashboard.sign_in import sign_in_pages
+from app.dashboard.single_sign_on import single_sign_on
 from app.discovery.routes import sdk, well_known
 from app.enrichment.guards import REQUEST_HANDLE
 from app.enrichment.routes import answers_blp, requests_blp
@@ -45,7 +47,9 @@ API_MOUNTS = (
 
 PAGE_MOUNTS = (
     Mount(sign_in_pages, "/", OWN_ORIGIN),
+    Mount(single_sign_on, "/sign-in/oidc", OWN_ORIGIN),
     Mount(pages, "/", DASHBOARD_SESSION),
+    Mount(account, "/account", DASHBOARD_SESSION),
     Mount(playground, "/playground", PUBLIC),
     Mount(docs, "/docs", PUBLIC),
 )

@@ -175,7 +175,13 @@ def test_only_the_http_side_knows_flask() -> None:
     assert outside == FINDS_THE_RUNNING_APP
 
 
-PAGES_WITHOUT_A_LINK = {"dashboard.show_sign_in": "whoever is not signed in is redirected to it"}
+PAGES_WITHOUT_A_LINK = {
+    "dashboard.show_sign_in": "whoever is not signed in is redirected to it",
+    "dashboard.show_code": "the second step of signing in",
+    "single_sign_on.begin": "the sign-in page links to it where there is a provider",
+    "single_sign_on.finish": "the provider redirects to it",
+    "account.show_second_factor": "the page of the account links to it",
+}
 STEPS = {"playground.show_interaction": "a script of the playground calls it; it answers in JSON"}
 
 

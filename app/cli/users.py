@@ -4,7 +4,7 @@ import uuid
 
 import click
 
-from app.accounts import members, users
+from app.accounts import identities, members, second_factor, users
 from app.accounts.rules import MEMBER, ROLES
 from app.cli.output import Row, command
 
@@ -40,11 +40,20 @@ def password(email: str) -> Row:
 @click.argument("email")
 @click.option("--workspace", "workspace_id", type=click.UUID, help="For --role, if the user belongs to several.")
 @click.option("--role", type=click.Choice(ROLES), help="The new role.")
-def set_user(email: str, workspace_id: uuid.UUID | None, role: str | None) -> list[Row]:
-    """Change a user's role. The last owner of a workspace keeps it."""
-    if role is None:
-        raise click.UsageError("There is nothing to change: name --role.")
-    members.set_role(email, role, workspace_id)
+@click.option("--no-second-factor", is_flag=True, help="Switch off the second factor of a user who has lost it.")
+@click.option("--no-identity", is_flag=True, help="Forget who the user is at the OpenID provider.")
+def set_user(
+    email: str, workspace_id: uuid.UUID | None, role: str | None, *, no_second_factor: bool, no_identity: bool
+) -> list[Row]:
+    """Change a user's role, or how the user signs in. The last owner of a workspace keeps the role."""
+    if not (role or no_second_factor or no_identity):
+        raise click.UsageError("There is nothing to change: name --role, --no-second-factor or --no-identity.")
+    if role:
+        members.set_role(email, role, workspace_id)
+    if no_second_factor:
+        second_factor.reset(email)
+    if no_identity:
+        identities.unlink(email)
     return [_member_row(member) for member in users.list_members(email=email)]
 
 

@@ -11,8 +11,9 @@ from werkzeug.exceptions import NotFound
 from werkzeug.wrappers import Response as AnyResponse
 
 from app.accounts.guards import current_login
+from app.accounts.throttle import TooManyAttempts
 from app.core.database import transaction
-from app.core.errors import Unauthorized
+from app.core.errors import ApiError, Unauthorized
 from app.core.http.blueprint import PRIVATE, private_json
 from app.core.http.errors import error_response
 from app.core.settings import current_settings
@@ -22,6 +23,8 @@ from app.dashboard.forms import check_form, form_token
 from app.dashboard.rules import HOME
 
 SIGN_IN = "/sign-in"
+
+MINUTE_S = 60
 
 API_PREFIXES = ("/api/", "/.well-known/", "/sdk/")
 """Paths of programs, whose errors are JSON whatever the request accepts."""
@@ -108,6 +111,15 @@ def render(template: str, page: Page) -> Response:
         **page.variables,
     )
     return Response(text, page.status, page.headers)
+
+
+def retry_sentence(error: ApiError | None) -> str | None:
+    """Return the sentence that a form is shown again with."""
+    if not isinstance(error, TooManyAttempts):
+        return str(error) if error else None
+    wait_s = error.retry_after_s
+    wait = f"{wait_s} seconds" if wait_s <= MINUTE_S else f"{-(-wait_s // MINUTE_S)} minutes"
+    return f"There were too many attempts. Please wait {wait} and try again."
 
 
 def error_page(error: Exception) -> AnyResponse:

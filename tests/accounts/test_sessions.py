@@ -6,7 +6,7 @@ from flask.testing import FlaskClient
 from sqlalchemy import func, select
 
 from app import create_app
-from app.accounts import passwords, sessions, users
+from app.accounts import passwords, users
 from app.accounts.models import LoginSession, SignInThrottle
 from app.core.database import session, transaction
 from app.retention import service as retention
@@ -110,7 +110,7 @@ def test_signing_in_while_the_password_is_changed_fails(
             users.change_password(company.email)
         return is_correct
 
-    monkeypatch.setattr(sessions.passwords, "is_correct", compare_and_change)
+    monkeypatch.setattr(passwords, "is_correct", compare_and_change)
     assert sign_in(client, company).status_code == 401
     assert count(LoginSession) == 0
 
