@@ -23,7 +23,7 @@ from config.settings import DEVELOPMENT_PREFIX, Settings
 from tests.conversations import Clock, Talk
 from tests.factories import TEST_URL, Company, found_company
 
-pytest_plugins = ["tests.accounts.fixtures", "tests.journeys.fixtures"]
+pytest_plugins = ["tests.accounts.fixtures", "tests.accounts.providers", "tests.journeys.fixtures"]
 
 FILLED = text(" UNION ALL ".join(f"SELECT '{name}' WHERE EXISTS (SELECT FROM {name})" for name in METADATA.tables))
 """Asks once which tables have rows: every test does so."""

@@ -4,7 +4,6 @@ import re
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
-import pyotp
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
@@ -14,35 +13,9 @@ from app.accounts import codes, second_factor, sessions
 from app.accounts.models import AuditEntry, LoginSession, SecondFactor
 from app.accounts.rules import CODE_LIMIT, PAIR_LIMIT
 from app.core.database import session, transaction
-from tests.accounts.fixtures import NOW, Wait
+from tests.accounts.fixtures import Device, Wait
 from tests.cli.test_commands import run
 from tests.factories import Company, sign_in
-
-
-class Device:
-    """An authenticator app and the recovery codes of a user who has enabled the second factor."""
-
-    def __init__(self, app: Flask, company: Company) -> None:
-        token = sign_in(app.test_client(), company).headers["Set-Cookie"].partition("=")[2].partition(";")[0]
-        with transaction():
-            login = sessions.find_login(token)
-            assert login
-            second_factor.begin_enrolment(login)
-            enrolment = second_factor.find_enrolment(login)
-            assert enrolment
-            self.secret = enrolment.secret
-            # The code of the step before, so that the current one is still to be used.
-            first_code = pyotp.TOTP(self.secret).at(NOW, counter_offset=-1)
-            self.recovery_codes = second_factor.confirm_enrolment(login, first_code)
-            sessions.revoke_sessions_of(login.user_id)
-
-    def code(self, steps: int = 0) -> str:
-        return pyotp.TOTP(self.secret).at(NOW, counter_offset=steps)
-
-
-@pytest.fixture
-def device(app: Flask, company: Company, wait: Wait) -> Device:
-    return Device(app, company)
 
 
 def actions() -> list[str]:
