@@ -30,6 +30,7 @@ NOW_S = int(time.time())
         {"nonce": None},
         {"aud": "another-client"},
         {"aud": ["another-client", "a-third"]},
+        {"aud": "another-client", "azp": "the-client"},
         {"aud": ["the-client", "another-client"], "azp": "another-client"},
         {"iss": "https://evil.example"},
         {"iss": None},
