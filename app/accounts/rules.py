@@ -11,6 +11,8 @@ OWNER, ADMIN, MEMBER = ROLES = ("owner", "admin", "member")
 
 MAX_NAME_LENGTH = 120
 MAX_EMAIL_LENGTH = 254
+MAX_USER_AGENT_LENGTH = 512
+"""What is read of a header of up to 8 KB, which is matched with patterns that take longer than linear time."""
 MIN_PASSWORD_LENGTH, MAX_PASSWORD_LENGTH = 12, 200
 MIN_NAME_IN_PASSWORD = 4
 """A shorter name of an e-mail address is in many passwords by chance."""
@@ -70,7 +72,7 @@ class Client:
     @property
     def browser(self) -> str:
         """The family of the browser."""
-        return browser_family(self.user_agent)
+        return browser_family(self.user_agent[:MAX_USER_AGENT_LENGTH])
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 import hmac
 from dataclasses import asdict
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 from flask import current_app, redirect, request
@@ -14,6 +15,7 @@ from app.accounts.oidc import OidcClient, PendingAuthorization, ProviderUnavaila
 from app.accounts.sessions import NewSession
 from app.accounts.sign_in import SecondFactorRequired, UnknownIdentity, WrongCredentials
 from app.accounts.throttle import TooManyAttempts, address_limits, clear_attempt, count_attempt
+from app.core.database import after_commit
 from app.core.errors import NotFound
 from app.core.purposes import Purpose
 from app.core.settings import current_settings
@@ -54,11 +56,17 @@ def finish() -> Page | Response:
     try:
         session = _open_session(remembered)
     except SecondFactorRequired as required:
+        _clear_attempt()
         return ask_for_code(required.pending, next_path)
     except (SignInRejected, ProviderUnavailable, UnknownIdentity, WrongCredentials, TooManyAttempts) as error:
         return form_page(next_path, error)
+    _clear_attempt()
     set_session_cookie(session.token)
     return redirect(next_path, 303)
+
+
+def _clear_attempt() -> None:
+    after_commit(partial(clear_attempt, address_limits(current_client().address)))
 
 
 def _open_session(remembered: dict[str, Any]) -> NewSession:
@@ -70,7 +78,6 @@ def _open_session(remembered: dict[str, Any]) -> NewSession:
     # Every answer costs requests to the provider.
     count_attempt(address_limits(client.address))
     identity = oidc_client.finish(PendingAuthorization(**remembered), code)
-    clear_attempt(address_limits(client.address))
     return sign_in_steps.sign_in_by_identity(identity, client, presented_token())
 
 

@@ -83,4 +83,5 @@ def test_a_password_is_long_and_neither_monotonous_nor_the_users_name() -> None:
 def test_of_a_client_only_what_is_coarse_is_told() -> None:
     assert Client("203.0.113.77", "Mozilla/5.0 Firefox/140.0").network == "203.0.113.0/24"
     assert Client("203.0.113.77", "Mozilla/5.0 Firefox/140.0").browser == "firefox"
+    assert Client("", "x" * 512 + "Firefox/140.0").browser == "other"
     assert (Client("").network, Client("unix:").network, Client("").browser) == (None, None, "other")

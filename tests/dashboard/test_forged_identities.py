@@ -170,3 +170,15 @@ def test_answers_are_throttled_by_address(
     hostile.claims = {"email": company.email, "nonce": "wrong"}
     statuses = [come_back(client, hostile).status_code for _ in range(5)]
     assert statuses == [401, 401, 401, 401, 429]
+
+
+def test_somebody_unknown_is_throttled_and_somebody_known_is_not(
+    client: FlaskClient, company: Company, hostile: HostileProvider, use: Use, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    limit = Limit(3, ADDRESS_LIMIT.reset_after, ADDRESS_LIMIT.max_wait_s)
+    monkeypatch.setattr("app.accounts.throttle.ADDRESS_LIMIT", limit)
+    use(hostile.settings)
+    hostile.claims = {"email": company.email}
+    assert [come_back(client, hostile).status_code for _ in range(6)] == [303] * 6
+    hostile.claims = {"email": "nobody@example.com", "sub": "nobody"}
+    assert [come_back(client, hostile).status_code for _ in range(5)] == [401, 401, 401, 401, 429]
