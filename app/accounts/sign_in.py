@@ -94,9 +94,11 @@ def sign_in_by_identity(identity: Identity, client: Client, previous_token: str 
     """Open a session for whom a provider has authenticated; raise `UnknownIdentity` or `SecondFactorRequired`."""
     with transaction():
         user = identities.find_user(identity)
-        namesake = identities.find_by_email(identity) if user is None else None
+        user_by_email = identities.find_by_email(identity) if user is None else None
     if user is None:
-        record_failure(canonical_email(identity.email), namesake.id if namesake else None, client, "unknown identity")
+        record_failure(
+            canonical_email(identity.email), user_by_email.id if user_by_email else None, client, "unknown identity"
+        )
         raise UnknownIdentity
     count_attempt(account_limits(user.email, client.address))
     _check_second_factor(user, None, client)

@@ -50,11 +50,11 @@ def begin() -> Page | Response:
 @single_sign_on.page("/callback", "sign_in/page.html")
 def finish() -> Page | Response:
     """Sign in whom the provider has authenticated."""
-    remembered: dict[str, Any] = PENDING.read() or {}
+    values: dict[str, Any] = PENDING.read() or {}
     PENDING.delete()
-    next_path = remembered.pop("next_path", "/")
+    next_path = values.pop("next_path", "/")
     try:
-        session = _open_session(remembered)
+        session = _open_session(values)
     except SecondFactorRequired as required:
         _clear_attempt()
         return ask_for_code(required.pending, next_path)
@@ -69,15 +69,15 @@ def _clear_attempt() -> None:
     after_commit(partial(clear_attempt, address_limits(current_client().address)))
 
 
-def _open_session(remembered: dict[str, Any]) -> NewSession:
+def _open_session(values: dict[str, Any]) -> NewSession:
     """Open a session with the provider's answer, which has to be that to this browser's own request."""
     oidc_client, client = _oidc_client(), current_client()
     state, code = request.args.get("state", ""), request.args.get("code", "")
-    if not code or not hmac.compare_digest(remembered.get("state", "").encode(), state.encode()) or not state:
+    if not code or not hmac.compare_digest(values.get("state", "").encode(), state.encode()) or not state:
         raise SignInRejected
     # Every answer costs requests to the provider.
     count_attempt(address_limits(client.address))
-    identity = oidc_client.finish(PendingAuthorization(**remembered), code)
+    identity = oidc_client.finish(PendingAuthorization(**values), code)
     return sign_in_steps.sign_in_by_identity(identity, client, presented_token())
 
 

@@ -180,19 +180,19 @@ def hostile() -> Iterator[HostileProvider]:
         yield running
 
 
-Use = Callable[[OidcProvider], None]
+Configure = Callable[[OidcProvider], None]
 
 
 @pytest.fixture
-def use(app: Flask, settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Use:
+def configure(app: Flask, settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Configure:
     """Return a function that configures the app with a provider."""
 
-    def configure(oidc_provider: OidcProvider) -> None:
+    def set_provider(oidc_provider: OidcProvider) -> None:
         monkeypatch.setitem(app.extensions, "settings", replace(settings, oidc=oidc_provider))
         monkeypatch.delitem(app.extensions, "oidc", raising=False)
 
     monkeypatch.setitem(app.extensions, "oidc", None)
-    return configure
+    return set_provider
 
 
 def come_back(client: FlaskClient, hostile: HostileProvider, **changes: str) -> TestResponse:

@@ -139,9 +139,9 @@ def test_signing_out_ends_the_session_on_the_server(app: Flask, client: FlaskCli
     answer = client.delete(PATH)
     assert (answer.status_code, answer.data) == (204, b"")
     assert "Max-Age=0" in cookies(answer)[0]
-    thief = app.test_client()
-    thief.set_cookie(SESSION_COOKIE, token)
-    assert (thief.get(PATH).status_code, thief.delete(PATH).status_code) == (401, 401)
+    other_client = app.test_client()
+    other_client.set_cookie(SESSION_COOKIE, token)
+    assert (other_client.get(PATH).status_code, other_client.delete(PATH).status_code) == (401, 401)
     assert actions() == ["session.created", "session.revoked"]
 
 

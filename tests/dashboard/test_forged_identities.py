@@ -16,7 +16,7 @@ from joserfc.jwk import OctKey
 from app.accounts import oidc
 from app.accounts.rules import ADDRESS_LIMIT, Limit
 from config.settings import OidcProvider, Secret
-from tests.accounts.providers import BEGIN, HostileProvider, Use, come_back, signing_key
+from tests.accounts.providers import BEGIN, Configure, HostileProvider, come_back, signing_key
 from tests.factories import Company
 from tests.journeys.stack import free_port
 
@@ -41,9 +41,9 @@ NOW_S = int(time.time())
     ],
 )
 def test_an_id_token_with_wrong_claims_is_rejected(
-    client: FlaskClient, company: Company, hostile: HostileProvider, use: Use, claims: dict[str, Any]
+    client: FlaskClient, company: Company, hostile: HostileProvider, configure: Configure, claims: dict[str, Any]
 ) -> None:
-    use(hostile.settings)
+    configure(hostile.settings)
     hostile.claims = {"email": company.email, **claims}
     answer = come_back(client, hostile)
     assert (answer.status_code, "did not confirm" in answer.text) == (401, True)
@@ -67,9 +67,9 @@ FORGERIES: dict[str, Callable[[dict[str, Any]], str]] = {
 
 @pytest.mark.parametrize("forgery", FORGERIES)
 def test_an_id_token_without_the_providers_signature_is_rejected(
-    client: FlaskClient, company: Company, hostile: HostileProvider, use: Use, forgery: str
+    client: FlaskClient, company: Company, hostile: HostileProvider, configure: Configure, forgery: str
 ) -> None:
-    use(hostile.settings)
+    configure(hostile.settings)
     hostile.claims, hostile.sign = {"email": company.email}, FORGERIES[forgery]
     assert come_back(client, hostile).status_code in (401, 503)
     assert client.get("/account").status_code == 303
@@ -77,9 +77,9 @@ def test_an_id_token_without_the_providers_signature_is_rejected(
 
 @pytest.mark.parametrize("subject", ["subject-1", "another"])
 def test_an_address_that_is_not_in_the_token_is_asked_for(
-    client: FlaskClient, company: Company, hostile: HostileProvider, use: Use, subject: str
+    client: FlaskClient, company: Company, hostile: HostileProvider, configure: Configure, subject: str
 ) -> None:
-    use(hostile.settings)
+    configure(hostile.settings)
     hostile.claims = {"email": None, "email_verified": None}
     hostile.user_info = {"sub": subject, "email": company.email, "email_verified": True}
     assert come_back(client, hostile).status_code == (303 if subject == "subject-1" else 401)
@@ -88,9 +88,9 @@ def test_an_address_that_is_not_in_the_token_is_asked_for(
 
 
 def test_the_secret_goes_into_the_form_where_the_provider_wants_it_there(
-    client: FlaskClient, company: Company, hostile: HostileProvider, use: Use
+    client: FlaskClient, company: Company, hostile: HostileProvider, configure: Configure
 ) -> None:
-    use(hostile.settings)
+    configure(hostile.settings)
     hostile.metadata = {"token_endpoint_auth_methods_supported": ["client_secret_post"]}
     hostile.claims = {"email": company.email}
     assert come_back(client, hostile).status_code == 303
@@ -99,9 +99,9 @@ def test_the_secret_goes_into_the_form_where_the_provider_wants_it_there(
 
 
 def test_a_provider_that_is_away_is_said_so_and_not_asked_again_at_once(
-    client: FlaskClient, use: Use, monkeypatch: pytest.MonkeyPatch
+    client: FlaskClient, configure: Configure, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    use(OidcProvider(f"http://127.0.0.1:{free_port()}", "the-client", Secret("the-secret")))
+    configure(OidcProvider(f"http://127.0.0.1:{free_port()}", "the-client", Secret("the-secret")))
     answer = client.get(BEGIN)
     assert (answer.status_code, "did not answer" in answer.text) == (503, True)
     assert "Retry-After" in answer.headers
@@ -110,11 +110,11 @@ def test_a_provider_that_is_away_is_said_so_and_not_asked_again_at_once(
 
 
 def test_a_provider_that_hangs_is_waited_for_for_seconds(
-    client: FlaskClient, hostile: HostileProvider, use: Use, monkeypatch: pytest.MonkeyPatch
+    client: FlaskClient, hostile: HostileProvider, configure: Configure, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert max(oidc.TIMEOUTS_S) <= 5
     monkeypatch.setattr(oidc, "TIMEOUTS_S", (0.2, 0.2))
-    use(hostile.settings)
+    configure(hostile.settings)
     hostile.delay_s = 1
     began = time.monotonic()
     assert client.get(BEGIN).status_code == 503
@@ -125,15 +125,15 @@ def test_a_provider_that_hangs_is_waited_for_for_seconds(
     "metadata", [{"issuer": "https://evil.example"}, {"issuer": 1}, {"authorization_endpoint": None, "issuer": None}]
 )
 def test_metadata_of_another_issuer_is_refused(
-    client: FlaskClient, hostile: HostileProvider, use: Use, metadata: dict[str, Any]
+    client: FlaskClient, hostile: HostileProvider, configure: Configure, metadata: dict[str, Any]
 ) -> None:
-    use(hostile.settings)
+    configure(hostile.settings)
     hostile.metadata = metadata
     assert client.get(BEGIN).status_code == 503
 
 
-def test_metadata_is_asked_for_once(client: FlaskClient, hostile: HostileProvider, use: Use) -> None:
-    use(hostile.settings)
+def test_metadata_is_asked_for_once(client: FlaskClient, hostile: HostileProvider, configure: Configure) -> None:
+    configure(hostile.settings)
     for _ in range(3):
         assert client.get(BEGIN).status_code == 303
     assert len(hostile.requests) == 1
@@ -154,30 +154,40 @@ def test_without_a_provider_there_is_no_page_and_no_link(client: FlaskClient) ->
     assert "organization" not in client.get("/sign-in").text
 
 
-def test_the_link_leads_to_the_configured_host(client: FlaskClient, hostile: HostileProvider, use: Use) -> None:
-    use(hostile.settings)
+def test_the_link_leads_to_the_configured_host(
+    client: FlaskClient, hostile: HostileProvider, configure: Configure
+) -> None:
+    configure(hostile.settings)
     page = client.get("/sign-in?next=/account", headers={"Host": "evil.example"}).text
     assert 'href="http://127.0.0.1:8000/sign-in/oidc?next=%2Faccount"' in page
     assert "evil.example" not in page
 
 
 def test_answers_are_throttled_by_address(
-    client: FlaskClient, company: Company, hostile: HostileProvider, use: Use, monkeypatch: pytest.MonkeyPatch
+    client: FlaskClient,
+    company: Company,
+    hostile: HostileProvider,
+    configure: Configure,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     limit = Limit(3, ADDRESS_LIMIT.reset_after, ADDRESS_LIMIT.max_wait_s)
     monkeypatch.setattr("app.accounts.throttle.ADDRESS_LIMIT", limit)
-    use(hostile.settings)
+    configure(hostile.settings)
     hostile.claims = {"email": company.email, "nonce": "wrong"}
     statuses = [come_back(client, hostile).status_code for _ in range(5)]
     assert statuses == [401, 401, 401, 401, 429]
 
 
 def test_somebody_unknown_is_throttled_and_somebody_known_is_not(
-    client: FlaskClient, company: Company, hostile: HostileProvider, use: Use, monkeypatch: pytest.MonkeyPatch
+    client: FlaskClient,
+    company: Company,
+    hostile: HostileProvider,
+    configure: Configure,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     limit = Limit(3, ADDRESS_LIMIT.reset_after, ADDRESS_LIMIT.max_wait_s)
     monkeypatch.setattr("app.accounts.throttle.ADDRESS_LIMIT", limit)
-    use(hostile.settings)
+    configure(hostile.settings)
     hostile.claims = {"email": company.email}
     assert [come_back(client, hostile).status_code for _ in range(6)] == [303] * 6
     hostile.claims = {"email": "nobody@example.com", "sub": "nobody"}

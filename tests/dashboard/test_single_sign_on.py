@@ -13,7 +13,7 @@ from werkzeug.test import TestResponse
 from app.accounts.models import AuditEntry, User, UserIdentity
 from app.core.database import session, transaction
 from tests.accounts.fixtures import NOW, Device
-from tests.accounts.providers import BEGIN, CALLBACK, HostileProvider, RunningProvider, Use, come_back
+from tests.accounts.providers import BEGIN, CALLBACK, Configure, HostileProvider, RunningProvider, come_back
 from tests.cli.test_commands import run
 from tests.factories import Company, cookie_name, sign_in
 
@@ -46,9 +46,9 @@ def actions() -> list[str]:
 
 
 def test_a_user_signs_in_by_verified_email_address_and_is_known_by_subject_afterwards(
-    app: Flask, client: FlaskClient, company: Company, provider: RunningProvider, use: Use
+    app: Flask, client: FlaskClient, company: Company, provider: RunningProvider, configure: Configure
 ) -> None:
-    use(provider.settings)
+    configure(provider.settings)
     provider.add_user("alice", email=company.email.upper(), email_verified=True)
     answer = sign_in_at(client, provider, "alice", f"{BEGIN}?next=/account")
     assert (answer.status_code, answer.location) == (303, "/account")
@@ -64,9 +64,9 @@ def test_a_user_signs_in_by_verified_email_address_and_is_known_by_subject_after
 
 @pytest.mark.parametrize("claims", [{"email_verified": False}, {}, {"email_verified": "true"}, {"email_verified": 1}])
 def test_an_unverified_email_address_signs_nobody_in(
-    client: FlaskClient, company: Company, provider: RunningProvider, use: Use, claims: dict[str, Any]
+    client: FlaskClient, company: Company, provider: RunningProvider, configure: Configure, claims: dict[str, Any]
 ) -> None:
-    use(provider.settings)
+    configure(provider.settings)
     provider.add_user("mallory", email=company.email, **claims)
     answer = sign_in_at(client, provider, "mallory")
     assert (answer.status_code, "Nobody here has this identity" in answer.text) == (401, True)
@@ -75,17 +75,19 @@ def test_an_unverified_email_address_signs_nobody_in(
     assert actions()[-1] == "sign_in.failed"
 
 
-def test_nobody_is_created(client: FlaskClient, company: Company, provider: RunningProvider, use: Use) -> None:
-    use(provider.settings)
+def test_nobody_is_created(
+    client: FlaskClient, company: Company, provider: RunningProvider, configure: Configure
+) -> None:
+    configure(provider.settings)
     provider.add_user("stranger", email="stranger@example.com", email_verified=True)
     assert sign_in_at(client, provider, "stranger").status_code == 401
     assert users() == 1
 
 
 def test_another_subject_with_the_same_email_address_is_another_person(
-    app: Flask, client: FlaskClient, company: Company, provider: RunningProvider, use: Use
+    app: Flask, client: FlaskClient, company: Company, provider: RunningProvider, configure: Configure
 ) -> None:
-    use(provider.settings)
+    configure(provider.settings)
     for subject, status in (("first", 303), ("second", 401)):
         provider.add_user(subject, email=company.email, email_verified=True)
         assert sign_in_at(app.test_client(), provider, subject).status_code == status
@@ -95,9 +97,9 @@ def test_another_subject_with_the_same_email_address_is_another_person(
 
 
 def test_a_second_factor_is_asked_for_here_too(
-    app: Flask, client: FlaskClient, company: Company, hostile: HostileProvider, use: Use, device: Device
+    app: Flask, client: FlaskClient, company: Company, hostile: HostileProvider, configure: Configure, device: Device
 ) -> None:
-    use(hostile.settings)
+    configure(hostile.settings)
     now = int(NOW.timestamp())
     hostile.claims = {"email": company.email, "iat": now, "exp": now + 300}
     answer = come_back(client, hostile)
@@ -106,21 +108,21 @@ def test_a_second_factor_is_asked_for_here_too(
 
 
 def test_signing_in_ends_the_presented_session(
-    app: Flask, client: FlaskClient, company: Company, provider: RunningProvider, use: Use
+    app: Flask, client: FlaskClient, company: Company, provider: RunningProvider, configure: Configure
 ) -> None:
-    use(provider.settings)
+    configure(provider.settings)
     provider.add_user("alice", email=company.email, email_verified=True)
     old_token = sign_in(client, company).headers["Set-Cookie"].partition("=")[2].partition(";")[0]
     assert sign_in_at(client, provider, "alice").status_code == 303
-    thief = app.test_client()
-    thief.set_cookie(cookie_name("session"), old_token)
-    assert (thief.get("/api/session").status_code, client.get("/api/session").status_code) == (401, 200)
+    other_client = app.test_client()
+    other_client.set_cookie(cookie_name("session"), old_token)
+    assert (other_client.get("/api/session").status_code, client.get("/api/session").status_code) == (401, 200)
 
 
 def test_the_request_has_pkce_state_and_nonce_and_its_answer_the_verifier(
-    client: FlaskClient, company: Company, hostile: HostileProvider, use: Use
+    client: FlaskClient, company: Company, hostile: HostileProvider, configure: Configure
 ) -> None:
-    use(hostile.settings)
+    configure(hostile.settings)
     query = parse_qs(urlsplit(client.get(BEGIN).location).query)
     assert {name: query[name] for name in ("response_type", "scope", "redirect_uri", "code_challenge_method")} == {
         "response_type": ["code"],
@@ -139,9 +141,9 @@ def test_the_request_has_pkce_state_and_nonce_and_its_answer_the_verifier(
 
 
 def test_an_answer_to_another_request_is_rejected(
-    app: Flask, client: FlaskClient, company: Company, provider: RunningProvider, use: Use
+    app: Flask, client: FlaskClient, company: Company, provider: RunningProvider, configure: Configure
 ) -> None:
-    use(provider.settings)
+    configure(provider.settings)
     provider.add_user("mallory", email=company.email, email_verified=True)
     attackers_answer = path_of(provider.authenticate(app.test_client().get(BEGIN).location, "mallory"))
     assert client.get(attackers_answer).status_code == 401
@@ -154,25 +156,25 @@ def test_an_answer_to_another_request_is_rejected(
     "changes", [{"state": ""}, {"state": "x" * 64}, {"code": ""}, {"code": "", "error": "access_denied"}]
 )
 def test_an_incomplete_answer_is_rejected(
-    client: FlaskClient, company: Company, hostile: HostileProvider, use: Use, changes: dict[str, str]
+    client: FlaskClient, company: Company, hostile: HostileProvider, configure: Configure, changes: dict[str, str]
 ) -> None:
-    use(hostile.settings)
+    configure(hostile.settings)
     hostile.claims = {"email": company.email}
     assert come_back(client, hostile, **changes).status_code == 401
     assert [path for path, _, _ in hostile.requests if path == "/token"] == []
 
 
 def test_an_answer_is_of_use_once(
-    app: Flask, client: FlaskClient, company: Company, provider: RunningProvider, use: Use
+    app: Flask, client: FlaskClient, company: Company, provider: RunningProvider, configure: Configure
 ) -> None:
-    use(provider.settings)
+    configure(provider.settings)
     provider.add_user("alice", email=company.email, email_verified=True)
     location = client.get(BEGIN).location
     cookie = client.get_cookie(COOKIE)
     assert cookie
     answer = path_of(provider.authenticate(location, "alice"))
     assert client.get(answer).status_code == 303
-    thief = app.test_client()
-    thief.set_cookie(COOKIE, cookie.value)
-    assert thief.get(answer).status_code == 401
-    assert thief.get("/account").status_code == 303
+    other_client = app.test_client()
+    other_client.set_cookie(COOKIE, cookie.value)
+    assert other_client.get(answer).status_code == 401
+    assert other_client.get("/account").status_code == 303
