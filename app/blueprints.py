@@ -1,7 +1,6 @@
 """Every mount: a blueprint, its prefix, the guard of its callers, and whether browsers of any origin may call it."""
 
 from flask import Flask
-from flask_swagger_ui import get_swaggerui_blueprint
 
 from app.accounts.guards import DASHBOARD_SESSION, OWN_ORIGIN
 from app.accounts.routes import login, sign_in
@@ -11,9 +10,12 @@ from app.consent.routes import capabilities, decisions, states
 from app.context.routes import blp as context
 from app.core.http.mounts import Mount
 from app.core.http.openapi import Api
+from app.dashboard.account import account
+from app.dashboard.api_docs import docs
 from app.dashboard.home import pages
 from app.dashboard.playground import playground
 from app.dashboard.sign_in import sign_in_pages
+from app.dashboard.single_sign_on import single_sign_on
 from app.discovery.routes import sdk, well_known
 from app.enrichment.guards import REQUEST_HANDLE
 from app.enrichment.routes import answers_blp, requests_blp
@@ -53,8 +55,11 @@ API_MOUNTS = (
 
 PAGE_MOUNTS = (
     Mount(sign_in_pages, "/", OWN_ORIGIN),
+    Mount(single_sign_on, "/sign-in/oidc", OWN_ORIGIN),
     Mount(pages, "/", DASHBOARD_SESSION),
+    Mount(account, "/account", DASHBOARD_SESSION),
     Mount(playground, "/playground", PUBLIC),
+    Mount(docs, "/docs", PUBLIC),
 )
 """Pages for people; the API description leaves them out."""
 
@@ -75,6 +80,3 @@ def install(app: Flask, settings: Settings) -> None:
         api.mount(mount)
     for mount in PAGE_MOUNTS:
         api.mount_page(mount)
-    # Without a validator, which would be asked over the internet.
-    docs_options = {"app_name": "Agent Feedback", "validatorUrl": None}
-    app.register_blueprint(get_swaggerui_blueprint("/docs", "/openapi.json", config=docs_options))

@@ -3,6 +3,7 @@
 Every other module is given a `Settings`; none reads the environment itself.
 """
 
+import hashlib
 import json
 import os
 import sys
@@ -25,6 +26,12 @@ MAKE_A_SECRET = 'make one with: python3 -c "import secrets; print(secrets.token_
 
 GIVE_UP = 3
 """The exit code at which gunicorn ends instead of starting its workers again and again."""
+
+OIDC_SETTINGS = (
+    "AGENT_FEEDBACK_OIDC_ISSUER",
+    "AGENT_FEEDBACK_OIDC_CLIENT_ID",
+    "AGENT_FEEDBACK_OIDC_CLIENT_SECRET",
+)
 
 RUNNING_COPY = "running.json"
 """Where a running `bin/dev` writes its environment down, inside its data directory."""
@@ -90,7 +97,19 @@ class _EnvironmentSchema(Schema):
     AGENT_FEEDBACK_DATA_DIR = fields.String(load_default=".data")
     AGENT_FEEDBACK_POOL_SIZE = fields.Integer(load_default=4, validate=validate.Range(1, 100))
     AGENT_FEEDBACK_TRUSTED_PROXIES = fields.Integer(load_default=0, validate=validate.Range(0, 10))
+    AGENT_FEEDBACK_OIDC_ISSUER = WebUrl(load_default=None, schemes=("http", "https"))
+    AGENT_FEEDBACK_OIDC_CLIENT_ID = fields.String(load_default=None)
+    AGENT_FEEDBACK_OIDC_CLIENT_SECRET = fields.String(load_default=None)
     AGENT_FEEDBACK_SWEEP_INTERVAL_S = fields.Integer(load_default=60, validate=validate.Range(2, 300))
+
+
+@dataclass(frozen=True, slots=True)
+class OidcProvider:
+    """An OpenID provider, at which users may sign in."""
+
+    issuer: str
+    client_id: str
+    client_secret: Secret
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +138,8 @@ class Settings:
     """How many proxies in front each add the address of their caller to X-Forwarded-For."""
     sweep_interval_s: int
     """The period of the jobs that process rows whose notification was lost."""
+    oidc: OidcProvider | None
+    """At which users may sign in, beside their passwords."""
     allowlist: Allowlist
     """What evidence may name; a file of the release, not of the environment."""
 
@@ -126,6 +147,16 @@ class Settings:
     def is_development(self) -> bool:
         """Whether this copy runs on somebody's own machine."""
         return self.stage is Stage.DEVELOPMENT
+
+    @property
+    def has_https(self) -> bool:
+        """Whether browsers reach this copy over HTTPS only."""
+        return not self.is_development and self.feedback_url.startswith("https://")
+
+    @property
+    def copy_id(self) -> str:
+        """Eight hex digits of the public URL: cookies ignore ports, so those of two copies on a host need two names."""
+        return hashlib.sha256(self.feedback_url.encode()).hexdigest()[:8]
 
     @classmethod
     def from_env(cls, environ: Mapping[str, str] | None = None) -> "Settings":
@@ -139,7 +170,7 @@ class Settings:
             values, mistakes = dict(error.valid_data), _words(error)  # type: ignore[arg-type]  # a dict after a dict was loaded
         else:
             mistakes = []
-        mistakes += _unsafe(values)
+        mistakes += _incomplete_oidc(environment) + _unsafe(values)
         try:
             allowlist = read_allowlist(ALLOWLIST.read_text())
         except BadAllowlist as error:
@@ -168,6 +199,7 @@ class Settings:
             pool_size=values["AGENT_FEEDBACK_POOL_SIZE"],
             trusted_proxies=values["AGENT_FEEDBACK_TRUSTED_PROXIES"],
             sweep_interval_s=values["AGENT_FEEDBACK_SWEEP_INTERVAL_S"],
+            oidc=_oidc_provider(values),
             allowlist=allowlist,
         )
 
@@ -206,13 +238,25 @@ def _words(error: ValidationError) -> list[str]:
     ]
 
 
+def _oidc_provider(values: dict[str, Any]) -> OidcProvider | None:
+    issuer, client_id, client_secret = (values[name] for name in OIDC_SETTINGS)
+    return OidcProvider(issuer, client_id, Secret(client_secret)) if issuer else None
+
+
+def _incomplete_oidc(environment: Mapping[str, str]) -> list[str]:
+    missing = [name for name in OIDC_SETTINGS if not environment.get(name)]
+    if len(missing) in (0, len(OIDC_SETTINGS)):
+        return []
+    return [f"{name} is not set, while other settings of OpenID Connect are; set all three or none" for name in missing]
+
+
 def _unsafe(values: dict[str, Any]) -> list[str]:
     """Return the errors of settings that only development may have."""
     if values.get("AGENT_FEEDBACK_ENV", Stage.PRODUCTION) is Stage.DEVELOPMENT:
         return []
     mistakes = [
         f"{name} must be an https URL in production"
-        for name in ("AGENT_FEEDBACK_PUBLIC_URL", "AGENT_FEEDBACK_APP_URL")
+        for name in ("AGENT_FEEDBACK_PUBLIC_URL", "AGENT_FEEDBACK_APP_URL", "AGENT_FEEDBACK_OIDC_ISSUER")
         if (values.get(name) or "https://").partition("://")[0] != "https"
     ]
     for name in ("AGENT_FEEDBACK_KEY_PEPPER", "AGENT_FEEDBACK_SEALING_KEYS"):

@@ -23,9 +23,9 @@ from app.core.database import Timeouts, transaction
 from app.models import METADATA
 from config.settings import DEVELOPMENT_PREFIX, Settings
 from tests.conversations import Clock, ContextApi
-from tests.factories import Company, create_company
+from tests.factories import TEST_URL, Company, create_company
 
-pytest_plugins = ["tests.accounts.fixtures", "tests.journeys.fixtures"]
+pytest_plugins = ["tests.accounts.fixtures", "tests.accounts.providers", "tests.journeys.fixtures"]
 
 FILLED = text(" UNION ALL ".join(f"SELECT '{name}' WHERE EXISTS (SELECT FROM {name})" for name in METADATA.tables))
 """Asks once which tables have rows: every test does so."""
@@ -89,7 +89,7 @@ def environment(servers: Servers, database_url: str) -> dict[str, str]:
         "DATABASE_URL": database_url,
         "AGENT_FEEDBACK_MIGRATIONS_DATABASE_URL": servers.migrations_url(database_url),
         "REDIS_URL": servers.broker_url,
-        "AGENT_FEEDBACK_PUBLIC_URL": "http://127.0.0.1:8000",
+        "AGENT_FEEDBACK_PUBLIC_URL": TEST_URL,
         "AGENT_FEEDBACK_KEY_PEPPER": DEVELOPMENT_PREFIX + secrets.token_urlsafe(32),
         "AGENT_FEEDBACK_SEALING_KEYS": DEVELOPMENT_PREFIX + secrets.token_urlsafe(32),
         "AGENT_FEEDBACK_LOG_LEVEL": "WARNING",

@@ -1,5 +1,6 @@
 """Companies, events and requests for tests."""
 
+import hashlib
 import itertools
 import time
 import uuid
@@ -16,6 +17,18 @@ from app.products import service as products
 from app.products.rules import KeyKind, Mode
 
 _numbers = itertools.count(1)
+
+TEST_URL = "http://127.0.0.1:8000"
+"""The public URL of the app under test."""
+
+
+def cookie_name(name: str, url: str = TEST_URL) -> str:
+    """Return the name of a cookie of the copy at a public URL, without the prefix of production."""
+    return f"agent_feedback_{name}_{hashlib.sha256(url.encode()).hexdigest()[:8]}"
+
+
+SESSION_COOKIE = cookie_name("session")
+FORM_COOKIE = cookie_name("form")
 
 NOTE = "Every field matched what the documentation promised."
 

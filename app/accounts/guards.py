@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 from flask import Response, after_this_request, g, request
 
 from app.accounts import sessions
-from app.accounts.rules import SESSION_LIMIT, may_change
+from app.accounts.rules import SESSION_LIMIT, Client, may_change
 from app.accounts.sessions import Login
 from app.core.database import after_commit
 from app.core.errors import Forbidden, Unauthorized
@@ -71,7 +71,12 @@ def cookie_prefix(settings: Settings) -> str:
 
 def cookie_name(settings: Settings) -> str:
     """Return the name of the session's cookie."""
-    return cookie_prefix(settings) + COOKIE
+    return full_cookie_name(COOKIE, settings)
+
+
+def full_cookie_name(name: str, settings: Settings) -> str:
+    """Return the name of one of this copy's cookies, which no other copy on the host has."""
+    return f"{cookie_prefix(settings)}{name}_{settings.copy_id}"
 
 
 def presented_token() -> str | None:
@@ -91,6 +96,11 @@ def client_address() -> str:
 def _warn_of_proxy() -> None:
     """Log, once in each process, that all clients may be throttled as one."""
     logger.warning("X-Forwarded-For comes in and is not trusted: AGENT_FEEDBACK_TRUSTED_PROXIES is 0")
+
+
+def current_client() -> Client:
+    """Return the address and the user agent of the current request."""
+    return Client(client_address(), request.headers.get("User-Agent", ""))
 
 
 def set_session_cookie(token: str) -> None:

@@ -1,4 +1,4 @@
-"""Tables of workspaces, users, memberships, sessions, sign-in counters and the audit log."""
+"""Tables of workspaces, users and how they sign in, sessions, sign-in counters and the audit log."""
 
 import uuid
 from datetime import datetime
@@ -14,8 +14,9 @@ from sqlalchemy import (
     Integer,
     LargeBinary,
     Text,
+    UniqueConstraint,
 )
-from sqlalchemy.dialects.postgresql import JSONB
+from sqlalchemy.dialects.postgresql import ARRAY, JSONB
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.accounts.rules import ROLES
@@ -75,6 +76,39 @@ class LoginSession(Base):
     last_seen_at: Mapped[datetime] = mapped_column(DateTime(timezone=True))
     expires_at: Mapped[datetime] = mapped_column(DateTime(timezone=True), index=True)
     """As `rules.session_expiry` computes it."""
+    browser: Mapped[str | None] = mapped_column(Text)
+    """The family of the browser that has opened it."""
+    network: Mapped[str | None] = mapped_column(Text)
+    """The network of the address that has opened it."""
+
+
+class SecondFactor(Base):
+    """A user's second factor: time-based codes (TOTP), and recovery codes for a lost device."""
+
+    __tablename__ = "second_factors"
+
+    user_id: Mapped[uuid.UUID] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"), primary_key=True)
+    sealed_secret: Mapped[bytes] = mapped_column(LargeBinary)
+    created_at: Mapped[datetime] = mapped_column(DateTime(timezone=True))
+    confirmed_at: Mapped[datetime | None] = mapped_column(DateTime(timezone=True))
+    """When a first code has shown that the user's device has the secret; signing in needs no code before."""
+    last_step: Mapped[int] = mapped_column(BigInteger)
+    """The time step of the last accepted code; a code of this or an earlier one is not accepted again."""
+    recovery_digests: Mapped[list[bytes]] = mapped_column(ARRAY(LargeBinary))
+    """The digests of the unused recovery codes."""
+
+
+class UserIdentity(Base):
+    """A user as an OpenID provider knows them."""
+
+    __tablename__ = "user_identities"
+    # One at each provider: another subject with the same e-mail address is another person.
+    __table_args__ = (UniqueConstraint("user_id", "issuer"),)
+
+    issuer: Mapped[str] = mapped_column(Text, primary_key=True)
+    subject: Mapped[str] = mapped_column(Text, primary_key=True)
+    user_id: Mapped[uuid.UUID] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"))
+    created_at: Mapped[datetime] = mapped_column(DateTime(timezone=True))
 
 
 class SignInThrottle(Base):

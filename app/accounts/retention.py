@@ -27,5 +27,7 @@ TABLES_WITHOUT_RULES = {
     "workspaces": "until it is removed",
     "users": "until somebody removes them",
     "memberships": "until somebody removes them",
+    "second_factors": "until their user removes them",
+    "user_identities": "as long as their user",
     "audit_entries": "an audit may ask years later who changed what",
 }

@@ -3,8 +3,9 @@
 from typing import Any
 
 from app.accounts import sessions
+from app.accounts import sign_in as sign_in_steps
 from app.accounts.guards import (
-    client_address,
+    current_client,
     current_login,
     current_session_token,
     delete_session_cookie,
@@ -25,9 +26,10 @@ login = Blueprint("login", __name__, title="Dashboard session", description="Who
 def open_session(credentials: Credentials) -> dict[str, Any]:
     """Sign in; the response sets the session's cookie.
 
-    A session that the request presents ends. A user with several workspaces signs in to the one joined first.
+    A user with a second factor sends its current code too, and is otherwise answered with `second_factor_required`. A
+    session that the request presents ends. A user with several workspaces signs in to the one joined first.
     """
-    new_session = sessions.sign_in(credentials.email, credentials.password, client_address(), presented_token())
+    new_session = sign_in_steps.sign_in(credentials, current_client(), presented_token())
     set_session_cookie(new_session.token)
     return _login_body(new_session.login)
 

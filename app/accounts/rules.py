@@ -1,14 +1,23 @@
-"""Rules of accounts: valid addresses, roles, how long sessions last, and the limits on attempts to sign in."""
+"""Rules of accounts: valid addresses and passwords, roles, how long sessions last, and the limits on attempts."""
 
 import ipaddress
 import re
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from app.core.clients import browser_family, network_of
+
 OWNER, ADMIN, MEMBER = ROLES = ("owner", "admin", "member")
 
 MAX_NAME_LENGTH = 120
 MAX_EMAIL_LENGTH = 254
+MAX_USER_AGENT_LENGTH = 512
+"""What is read of a header of up to 8 KB, which is matched with patterns that take longer than linear time."""
+MIN_PASSWORD_LENGTH, MAX_PASSWORD_LENGTH = 12, 200
+MIN_NAME_IN_PASSWORD = 4
+"""A shorter name of an e-mail address is in many passwords by chance."""
+MIN_PASSWORD_VARIETY = 6
+"""How many different characters a password has at least."""
 
 IDLE_LIMIT = timedelta(hours=12)
 SESSION_LIMIT = timedelta(days=30)
@@ -23,6 +32,18 @@ def is_email(text: str) -> bool:
     return len(text) <= MAX_EMAIL_LENGTH and _EMAIL.match(text) is not None
 
 
+def password_problem(password: str, email: str) -> str | None:
+    """Return what is wrong with a chosen password, or None. Its length counts, not the kinds of its characters."""
+    if not MIN_PASSWORD_LENGTH <= len(password) <= MAX_PASSWORD_LENGTH:
+        return f"A password has {MIN_PASSWORD_LENGTH} to {MAX_PASSWORD_LENGTH} characters."
+    if len(set(password)) < MIN_PASSWORD_VARIETY:
+        return "This password repeats too few characters."
+    name = email.partition("@")[0]
+    if len(name) >= MIN_NAME_IN_PASSWORD and name in password.lower():
+        return "A password must not contain your e-mail address."
+    return None
+
+
 def may_change(role: str) -> bool:
     """Tell whether a role may change things in the workspace; a member may only read."""
     return role in (OWNER, ADMIN)
@@ -31,6 +52,27 @@ def may_change(role: str) -> bool:
 def session_expiry(created_at: datetime, last_seen_at: datetime) -> datetime:
     """Return when a session ends if it is not used again."""
     return min(last_seen_at + IDLE_LIMIT, created_at + SESSION_LIMIT)
+
+
+@dataclass(frozen=True, slots=True)
+class Client:
+    """The address and the user agent of whoever sends a request."""
+
+    address: str
+    user_agent: str = ""
+
+    @property
+    def network(self) -> str | None:
+        """The network of the address, if it is one."""
+        try:
+            return network_of(self.address)
+        except ValueError:
+            return None
+
+    @property
+    def browser(self) -> str:
+        """The family of the browser."""
+        return browser_family(self.user_agent[:MAX_USER_AGENT_LENGTH])
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +95,14 @@ PAIR_LIMIT = Limit(5, timedelta(hours=24), max_wait_s=15 * 60)
 
 ADDRESS_LIMIT = Limit(50, timedelta(hours=1), max_wait_s=8)
 """For one address and all accounts; its waits are short, since other users may share the address."""
+
+CODE_LIMIT = Limit(20, timedelta(hours=24), max_wait_s=60 * 60)
+"""For the codes of one account from everywhere: only somebody who has its password can use it up. Guessing from many
+addresses gets fewer than a hundred of a million codes in a day."""
+
+MAX_RECORDED_FAILURES = 20
+"""How many failed attempts for one account are in the audit log for one day; an attacker makes as many as they like."""
+RECORDING_PERIOD = timedelta(days=1)
 
 
 def address_prefix(address: str) -> str:

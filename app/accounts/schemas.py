@@ -2,28 +2,35 @@
 
 from marshmallow import fields
 
-from app.accounts.rules import MAX_EMAIL_LENGTH, ROLES
+from app.accounts.rules import MAX_EMAIL_LENGTH, MAX_PASSWORD_LENGTH, ROLES
 from app.core.wire.fields import Choice, Text
 from app.core.wire.schemas import Nested, Payload, Schema
 
-MAX_PASSWORD_LENGTH = 200
+MAX_CODE_LENGTH = 40
 
 
 class Credentials(Payload, frozen=True):
-    """An e-mail address and a password."""
+    """An e-mail address and a password, and a code where the user has a second factor."""
 
     email: str
     password: str
+    code: str | None = None
 
 
 class CredentialsSchema(Schema):
-    """An e-mail address and a password."""
+    """An e-mail address and a password, and a code where the user has a second factor."""
 
     loads_into = Credentials
 
     # Its form is not checked: no user has an address that is none, so signing in fails anyway.
     email = Text(max_length=MAX_EMAIL_LENGTH, required=True)
     password = Text(max_length=MAX_PASSWORD_LENGTH, required=True, metadata={"format": "password"})
+    code = Text(
+        max_length=MAX_CODE_LENGTH,
+        metadata={
+            "description": "The authenticator app's current code or a recovery code, for a user who has set them up."
+        },
+    )
 
 
 class LoginUserSchema(Schema):

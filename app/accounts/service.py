@@ -87,6 +87,13 @@ def list_workspaces() -> list[Workspace]:
     )
 
 
+def record_user_entry(user_id: uuid.UUID, actor: str, action: str, **details: Any) -> None:
+    """Add an entry about a user to the audit log of each workspace that the user belongs to."""
+    workspace_ids = select(Membership.workspace_id).where(Membership.user_id == user_id).limit(MAX_LIST_LENGTH)
+    for workspace_id in session().scalars(workspace_ids):
+        record_audit_entry(workspace_id, actor, action, str(user_id), **details)
+
+
 def record_audit_entry(workspace_id: uuid.UUID, actor: str, action: str, subject: str, **details: Any) -> None:
     """Add an entry to the workspace's audit log."""
     session().add(

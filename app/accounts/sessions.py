@@ -1,4 +1,4 @@
-"""Open, find and revoke login sessions, which are rows of the database, so that a change holds in every process.
+"""Open, find, list and revoke login sessions, which are rows of the database, so that a change holds in every process.
 
 flask-login is not used: it keeps a user id in a signed cookie, which cannot be revoked.
 """
@@ -8,21 +8,20 @@ import secrets
 import uuid
 from dataclasses import dataclass, field
 from datetime import datetime
-from functools import partial
 from typing import NamedTuple
 
 from sqlalchemy import delete, select
 
-from app.accounts import passwords
 from app.accounts.models import LoginSession, Membership, User, Workspace
-from app.accounts.rules import LAST_SEEN_PRECISION, session_expiry
-from app.accounts.service import canonical_email, record_audit_entry
-from app.accounts.throttle import clear_attempt, count_attempt
+from app.accounts.rules import LAST_SEEN_PRECISION, Client, session_expiry
+from app.accounts.service import record_audit_entry, record_user_entry
 from app.core import clock
-from app.core.database import PreparedStatement, after_commit, session
-from app.core.errors import Unauthorized
+from app.core.database import PreparedStatement, session
 
 TOKEN_BYTES = 32
+
+MAX_SESSIONS = 100
+"""How many a list shows."""
 
 
 class LoginRow(NamedTuple):
@@ -61,13 +60,6 @@ UPDATE_LAST_SEEN = PreparedStatement(
 )
 
 
-class WrongCredentials(Unauthorized):
-    """The e-mail address or the password is wrong; deliberately the same error for either."""
-
-    code = "wrong_credentials"
-    sentence = "No user has this e-mail address and this password."
-
-
 @dataclass(frozen=True, slots=True)
 class Login:
     """The signed-in user, the workspace, and the role in it."""
@@ -93,24 +85,6 @@ class NewSession:
     login: Login
 
 
-def sign_in(email: str, password: str, address: str, previous_token: str | None = None) -> NewSession:
-    """Open a session, or raise `WrongCredentials` or `TooManyAttempts`.
-
-    The token is always new, and the session of `previous_token` ends, which prevents session fixation.
-    """
-    email = canonical_email(email)
-    count_attempt(email, address)
-    user = session().scalar(select(User).where(User.email == email))
-    is_correct = passwords.is_correct(user.password_hash if user else None, password)
-    membership = _first_membership(user) if user and is_correct else None
-    if user is None or membership is None:
-        raise WrongCredentials
-    after_commit(partial(clear_attempt, email, address))
-    if previous_token:
-        revoke_session(previous_token)
-    return _create_session(user, *membership)
-
-
 def find_login(token: str) -> Login | None:
     """Return the login of a valid session token, and record its use to the minute."""
     now = clock.now()
@@ -134,27 +108,33 @@ def revoke_session(token: str) -> None:
         record_audit_entry(row.workspace_id, f"user {row.user_id}", "session.revoked", str(row.id))
 
 
-def revoke_sessions_of(user_id: uuid.UUID) -> int:
-    """End all sessions of a user, and return how many there were."""
-    statement = delete(LoginSession).where(LoginSession.user_id == user_id).returning(LoginSession.id)
-    return len(session().scalars(statement).all())
+def revoke_sessions_of(user_id: uuid.UUID, *, except_id: uuid.UUID | None = None) -> int:
+    """End all sessions of a user, or all but one, and return how many there were."""
+    statement = delete(LoginSession).where(LoginSession.user_id == user_id, LoginSession.id.is_distinct_from(except_id))
+    return len(session().scalars(statement.returning(LoginSession.id)).all())
 
 
-def _first_membership(user: User) -> tuple[Membership, Workspace] | None:
-    """Return the membership and the workspace that a user joined first, or None.
-
-    Lock the user until the session is committed. None also if the password was changed while it was being compared:
-    the change has revoked all sessions, and would not see this one.
-    """
-    password_hash = select(User.password_hash).where(User.id == user.id).with_for_update(read=True)
-    if session().scalar(password_hash) != user.password_hash:
-        return None
-    memberships = select(Membership, Workspace).join(Workspace).where(Membership.user_id == user.id)
-    row = session().execute(memberships.order_by(Membership.created_at, Workspace.id).limit(1)).first()
-    return (row[0], row[1]) if row else None
+def list_sessions(user_id: uuid.UUID) -> list[LoginSession]:
+    """Return the valid sessions of a user, the last used first."""
+    sessions = select(LoginSession).where(LoginSession.user_id == user_id, LoginSession.expires_at > clock.now())
+    return list(session().scalars(sessions.order_by(LoginSession.last_seen_at.desc()).limit(MAX_SESSIONS)))
 
 
-def _create_session(user: User, membership: Membership, workspace: Workspace) -> NewSession:
+def revoke_own_session(login: Login, session_id: uuid.UUID) -> None:
+    """End one of the user's own sessions, if it is there."""
+    own = (LoginSession.id == session_id, LoginSession.user_id == login.user_id)
+    for row in session().execute(delete(LoginSession).where(*own).returning(LoginSession.workspace_id)):
+        record_audit_entry(row.workspace_id, login.actor, "session.revoked", str(session_id))
+
+
+def revoke_other_sessions(login: Login) -> None:
+    """End all sessions of the user but the current one."""
+    session_count = revoke_sessions_of(login.user_id, except_id=login.session_id)
+    record_user_entry(login.user_id, login.actor, "sessions.revoked", sessions_revoked=session_count)
+
+
+def create_session(user: User, membership: Membership, workspace: Workspace, client: Client) -> NewSession:
+    """Open a session in a workspace, with a token that is always new."""
     now, token = clock.now(), secrets.token_urlsafe(TOKEN_BYTES)
     login_session = LoginSession(
         id=uuid.uuid4(),
@@ -164,6 +144,8 @@ def _create_session(user: User, membership: Membership, workspace: Workspace) ->
         created_at=now,
         last_seen_at=now,
         expires_at=session_expiry(now, now),
+        browser=client.browser,
+        network=client.network,
     )
     session().add(login_session)
     login = Login(login_session.id, user.id, user.email, membership.role, workspace.id, workspace.name)

@@ -1,24 +1,30 @@
-"""Throttle guessing at passwords without locking other users out.
+"""Throttle guessing at passwords and codes without locking other users out.
 
 Attempts are counted for each pair of account and client address, and for each address. An account has no counter of
-its own, with which anybody could lock its owner out. An unknown e-mail address counts like a known one. The counters
-are rows of the database, so that they hold for all processes and need no broker.
+its own, with which anybody could lock its owner out; only codes, which nobody can try without the password, have one.
+An unknown e-mail address counts like a known one. The counters are rows of the database, so that they hold for all
+processes and need no broker.
 """
 
 import hmac
 import math
+import uuid
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 
 from sqlalchemy import select
 from sqlalchemy.dialects.postgresql import insert
 
 from app.accounts.models import SignInThrottle
-from app.accounts.rules import ADDRESS_LIMIT, PAIR_LIMIT, Limit, address_prefix
+from app.accounts.rules import ADDRESS_LIMIT, CODE_LIMIT, PAIR_LIMIT, RECORDING_PERIOD, Limit, address_prefix
 from app.core import clock
 from app.core.database import session, transaction
 from app.core.errors import TooManyRequests
 from app.core.pepper import current_pepper
 from app.core.purposes import Purpose
+
+Limits = Mapping[bytes, Limit]
+"""Limits by the digest of the counter that each applies to."""
 
 
 class TooManyAttempts(TooManyRequests):
@@ -28,13 +34,28 @@ class TooManyAttempts(TooManyRequests):
     sentence = "There were too many attempts to sign in; please wait for as long as Retry-After says."
 
 
-def count_attempt(email: str, address: str) -> None:
-    """Count an attempt before its password is looked at, or raise `TooManyAttempts`.
+def account_limits(email: str, address: str) -> Limits:
+    """Return the limits on attempts at an account's password from an address."""
+    return {_digest("pair", email, address_prefix(address)): PAIR_LIMIT, **address_limits(address)}
+
+
+def address_limits(address: str) -> Limits:
+    """Return the limit on attempts from an address."""
+    return {_digest("address", address_prefix(address)): ADDRESS_LIMIT}
+
+
+def code_limits(user_id: uuid.UUID) -> Limits:
+    """Return the limit on attempts at the codes of a user."""
+    return {_digest("code", str(user_id)): CODE_LIMIT}
+
+
+def count_attempt(limits: Limits) -> None:
+    """Count an attempt before its password or code is looked at, or raise `TooManyAttempts`.
 
     It counts as failed until `clear_attempt`, in a transaction of its own: simultaneous attempts see each other, and
     the rollback of a failed sign-in does not remove it.
     """
-    now, limits = clock.now(), _limits(email, address)
+    now = clock.now()
     with transaction():
         counters = _lock_counters(limits, now)
         waits_s = [(counter.free_at - now).total_seconds() for counter in counters if counter.free_at]
@@ -48,30 +69,47 @@ def count_attempt(email: str, address: str) -> None:
             counter.expires_at = now + limit.reset_after
 
 
-def clear_attempt(email: str, address: str) -> None:
-    """Reset the counter of the pair after a successful attempt, and take the attempt off the counter of the address.
+def clear_attempt(limits: Limits) -> None:
+    """Reset the counters after a successful attempt, except for an address's, which the attempt is taken off.
 
-    The latter is not reset, or anybody with an account could clear it.
+    That one is not reset, or anybody with an account could clear it.
     """
-    now, limits = clock.now(), _limits(email, address)
+    _take_off(limits, is_complete=True)
+
+
+def release_attempt(limits: Limits) -> None:
+    """Take an attempt off the counters whose password was right and whose code is still missing.
+
+    No counter is reset, or whoever has the password could clear it between guesses at the code.
+    """
+    _take_off(limits, is_complete=False)
+
+
+def _take_off(limits: Limits, *, is_complete: bool) -> None:
     with transaction():
-        for counter in _lock_counters(limits, now):
-            is_pair = limits[counter.digest] is PAIR_LIMIT
-            counter.failures = 0 if is_pair else max(0, counter.failures - 1)
+        for counter in _lock_counters(limits, clock.now()):
+            is_reset = is_complete and limits[counter.digest] is not ADDRESS_LIMIT
+            counter.failures = 0 if is_reset else max(0, counter.failures - 1)
             counter.free_at = None
 
 
-def _lock_counters(limits: dict[bytes, Limit], now: datetime) -> list[SignInThrottle]:
+def count_failure(email: str) -> int:
+    """Count a failed attempt within the caller's transaction, and return how many an account has had within a day."""
+    now, digest = clock.now(), _digest("recorded", email)
+    (counter,) = _lock_counters([digest], now)
+    if counter.expires_at <= now:
+        counter.failures, counter.expires_at = 0, now + RECORDING_PERIOD
+    counter.failures += 1
+    return counter.failures
+
+
+def _lock_counters(digests: Iterable[bytes], now: datetime) -> list[SignInThrottle]:
     """Return the counters, created if missing, locked and ordered by digest so that no two requests deadlock."""
-    rows = [{"digest": digest, "failures": 0, "expires_at": now} for digest in sorted(limits)]
+    rows = [{"digest": digest, "failures": 0, "expires_at": now} for digest in sorted(digests)]
     session().execute(insert(SignInThrottle).values(rows).on_conflict_do_nothing())
-    counters = select(SignInThrottle).where(SignInThrottle.digest.in_(limits)).order_by(SignInThrottle.digest)
+    digest_list = [row["digest"] for row in rows]
+    counters = select(SignInThrottle).where(SignInThrottle.digest.in_(digest_list)).order_by(SignInThrottle.digest)
     return list(session().scalars(counters.with_for_update()))
-
-
-def _limits(email: str, address: str) -> dict[bytes, Limit]:
-    prefix = address_prefix(address)
-    return {_digest("pair", email, prefix): PAIR_LIMIT, _digest("address", prefix): ADDRESS_LIMIT}
 
 
 def _digest(*parts: str) -> bytes:

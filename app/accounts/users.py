@@ -15,6 +15,7 @@ from app.accounts.service import (
     add_user,
     canonical_email,
     record_audit_entry,
+    record_user_entry,
 )
 from app.accounts.sessions import revoke_sessions_of
 from app.core.database import session
@@ -52,14 +53,13 @@ def change_password(email: str, actor: str = COMMAND_LINE_ACTOR) -> str:
     user.password_hash = password_hash
     session().flush()
     session_count = revoke_sessions_of(user.id)
-    for workspace_id in session().scalars(select(Membership.workspace_id).where(Membership.user_id == user.id)):
-        record_audit_entry(workspace_id, actor, "password.changed", str(user.id), sessions_revoked=session_count)
+    record_user_entry(user.id, actor, "password.changed", sessions_revoked=session_count)
     session().flush()
     return password
 
 
-def list_members(workspace_id: uuid.UUID | None = None) -> list[Member]:
-    """Return the members of one workspace or of all, in the order in which they joined."""
+def list_members(workspace_id: uuid.UUID | None = None, email: str | None = None) -> list[Member]:
+    """Return the members of one workspace or of all, in the order in which they joined; or one user's memberships."""
     statement = (
         select(User.id, User.email, Membership.role, Membership.workspace_id, Membership.created_at)
         .join(Membership, Membership.user_id == User.id)
@@ -68,4 +68,6 @@ def list_members(workspace_id: uuid.UUID | None = None) -> list[Member]:
     )
     if workspace_id is not None:
         statement = statement.where(Membership.workspace_id == workspace_id)
+    if email is not None:
+        statement = statement.where(User.email == canonical_email(email))
     return [Member(*row) for row in session().execute(statement)]

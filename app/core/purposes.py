@@ -27,6 +27,8 @@ class Purpose(StrEnum):
     """Signs the token that every form of the dashboard carries."""
     FORM_COOKIE = "form-cookie"
     """Signs the cookie of a form that was opened before signing in."""
+    SIGN_IN_COOKIE = "sign-in-cookie"
+    """Signs the cookies that hold a sign-in between two of its steps."""
 
 
 class Pepper:

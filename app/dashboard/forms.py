@@ -9,23 +9,21 @@ import base64
 import hmac
 import secrets
 from datetime import timedelta
-from functools import partial
 
-from flask import Response, after_this_request, g, request
-from itsdangerous import BadSignature, TimestampSigner
+from flask import g, request
 
-from app.accounts.guards import SAFE_METHODS, cookie_prefix
-from app.core import clock
+from app.accounts.guards import SAFE_METHODS
 from app.core.errors import Forbidden
 from app.core.http.body import AGENT_BODY_BYTES
 from app.core.pepper import current_pepper
 from app.core.purposes import Purpose
-from app.core.settings import current_settings
+from app.dashboard.cookies import SignedCookie
 
 FIELD = "form_token"
-COOKIE = "agent_feedback_form"
 LIFETIME = timedelta(hours=1)
 """Of a token from before signing in; one of a session lives as long as the session."""
+
+COOKIE = SignedCookie("agent_feedback_form", Purpose.FORM_COOKIE, LIFETIME)
 
 
 class StaleForm(Forbidden):
@@ -35,20 +33,13 @@ class StaleForm(Forbidden):
     sentence = "This form is not valid any more. Please open its page again and repeat what you did."
 
 
-class _Signer(TimestampSigner):
-    """A signer that reads the service's clock, which tests can set."""
-
-    def get_timestamp(self) -> int:
-        return int(clock.now().timestamp())
-
-
 def form_token() -> str:
     """Return the token for the forms of the current page."""
     if "login" in g:
         return _token(g.session_token)
     # The browser's value is renewed rather than replaced, so that forms in two tabs do not invalidate each other.
-    value = _read_cookie() or secrets.token_urlsafe(32)
-    after_this_request(partial(_set_cookie, value))
+    value = COOKIE.read() or secrets.token_urlsafe(32)
+    COOKIE.set(value)
     return _token(value)
 
 
@@ -57,7 +48,7 @@ def check_form() -> None:
     if request.method in SAFE_METHODS:
         return
     request.max_content_length = AGENT_BODY_BYTES
-    value = g.session_token if "login" in g else _read_cookie()
+    value = g.session_token if "login" in g else COOKIE.read()
     token = request.form.get(FIELD, "")
     if value is None or not hmac.compare_digest(_token(value).encode(), token.encode()):
         raise StaleForm
@@ -66,32 +57,3 @@ def check_form() -> None:
 def _token(value: str) -> str:
     mac = hmac.digest(current_pepper().derive(Purpose.FORM_TOKEN), value.encode(), "sha256")
     return base64.urlsafe_b64encode(mac).rstrip(b"=").decode()
-
-
-def _read_cookie() -> str | None:
-    try:
-        value = _signer().unsign(request.cookies.get(_cookie_name(), ""), max_age=int(LIFETIME.total_seconds()))
-    except BadSignature:
-        return None
-    return value.decode()
-
-
-def _set_cookie(value: str, response: Response) -> Response:
-    response.set_cookie(
-        _cookie_name(),
-        _signer().sign(value).decode(),
-        max_age=LIFETIME,
-        path="/",
-        secure=not current_settings().is_development,
-        httponly=True,
-        samesite="Lax",
-    )
-    return response
-
-
-def _signer() -> _Signer:
-    return _Signer(current_pepper().derive(Purpose.FORM_COOKIE), salt="form cookie")
-
-
-def _cookie_name() -> str:
-    return cookie_prefix(current_settings()) + COOKIE

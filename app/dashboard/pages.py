@@ -11,8 +11,9 @@ from werkzeug.exceptions import NotFound
 from werkzeug.wrappers import Response as AnyResponse
 
 from app.accounts.guards import current_login
+from app.accounts.throttle import TooManyAttempts
 from app.core.database import transaction
-from app.core.errors import Unauthorized
+from app.core.errors import ApiError, Unauthorized
 from app.core.http.blueprint import PRIVATE, private_json
 from app.core.http.errors import error_response
 from app.core.settings import current_settings
@@ -23,13 +24,15 @@ from app.dashboard.rules import HOME
 
 SIGN_IN = "/sign-in"
 
+MINUTE_S = 60
+
 API_PREFIXES = ("/api/", "/.well-known/", "/sdk/")
 """Paths of programs, whose errors are JSON whatever the request accepts."""
 
 # A page loads everything from this service, and nothing that it shows can be framed or run code.
+CONTENT_POLICY = "default-src 'self'; object-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'"
 PAGE_HEADERS = {
-    "Content-Security-Policy": "default-src 'self'; object-src 'none'; frame-ancestors 'none'; base-uri 'none'; "
-    "form-action 'self'",
+    "Content-Security-Policy": CONTENT_POLICY,
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
     # Not `no-referrer`, with which a browser sends no Origin with a form.
@@ -37,6 +40,8 @@ PAGE_HEADERS = {
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cache-Control": PRIVATE,
 }
+# A year. Without includeSubDomains, since the hosts below ours need not be ours.
+HTTPS_ONLY = {"Strict-Transport-Security": "max-age=31536000"}
 
 View = Callable[..., Any]
 
@@ -85,7 +90,8 @@ class PageBlueprint(Blueprint):
                     result = view(current_login(), **arguments) if self.has_login else view(**arguments)
                 return respond(result)
 
-            self.add_url_rule(path, view_func=wrapper, methods=[method])
+            # With strict slashes, Flask would redirect to an address that it makes from Host.
+            self.add_url_rule(path, view_func=wrapper, methods=[method], strict_slashes=False)
             return view
 
         return decorator
@@ -105,6 +111,15 @@ def render(template: str, page: Page) -> Response:
         **page.variables,
     )
     return Response(text, page.status, page.headers)
+
+
+def retry_sentence(error: ApiError | None) -> str | None:
+    """Return the sentence that a form is shown again with."""
+    if not isinstance(error, TooManyAttempts):
+        return str(error) if error else None
+    wait_s = error.retry_after_s
+    wait = f"{wait_s} seconds" if wait_s <= MINUTE_S else f"{-(-wait_s // MINUTE_S)} minutes"
+    return f"There were too many attempts. Please wait {wait} and try again."
 
 
 def error_page(error: Exception) -> AnyResponse:
@@ -147,6 +162,7 @@ def _sign_in_path() -> str:
 
 def add_page_headers(response: AnyResponse) -> AnyResponse:
     """Add the security headers of pages, except those that the response has."""
-    for name, value in PAGE_HEADERS.items():
+    headers = PAGE_HEADERS | HTTPS_ONLY if current_settings().has_https else PAGE_HEADERS
+    for name, value in headers.items():
         response.headers.setdefault(name, value)
     return response

@@ -4,12 +4,16 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
+import pyotp
 import pytest
 from argon2 import PasswordHasher
 from flask import Flask
 
 from app import create_app
+from app.accounts import second_factor, sessions
+from app.core.database import transaction
 from config.settings import Settings, Stage
+from tests.factories import Company, sign_in
 
 NOW = datetime(2026, 6, 1, 12, tzinfo=UTC)
 
@@ -51,3 +55,29 @@ def production(app: Flask, settings: Settings) -> Iterator[Flask]:
     )
     yield production_app
     production_app.extensions["database"].dispose()
+
+
+class Device:
+    """An authenticator app and the recovery codes of a user who has enabled the second factor."""
+
+    def __init__(self, app: Flask, company: Company) -> None:
+        token = sign_in(app.test_client(), company).headers["Set-Cookie"].partition("=")[2].partition(";")[0]
+        with transaction():
+            login = sessions.find_login(token)
+            assert login
+            second_factor.begin_enrolment(login)
+            enrolment = second_factor.find_enrolment(login)
+            assert enrolment
+            self.secret = enrolment.secret
+            # The code of the step before, so that the current one is still to be used.
+            first_code = pyotp.TOTP(self.secret).at(NOW, counter_offset=-1)
+            self.recovery_codes = second_factor.confirm_enrolment(login, first_code)
+            sessions.revoke_sessions_of(login.user_id)
+
+    def code(self, steps: int = 0) -> str:
+        return pyotp.TOTP(self.secret).at(NOW, counter_offset=steps)
+
+
+@pytest.fixture
+def device(app: Flask, company: Company, wait: Wait) -> Device:
+    return Device(app, company)

@@ -6,12 +6,15 @@ import pytest
 
 from app.accounts.rules import (
     ADDRESS_LIMIT,
+    CODE_LIMIT,
     PAIR_LIMIT,
     ROLES,
+    Client,
     Limit,
     address_prefix,
     is_email,
     may_change,
+    password_problem,
     session_expiry,
 )
 
@@ -38,7 +41,7 @@ def test_the_first_attempts_are_free_and_every_further_one_waits_longer() -> Non
     assert waits[-1] == 15 * 60
 
 
-@pytest.mark.parametrize("limit", [PAIR_LIMIT, ADDRESS_LIMIT])
+@pytest.mark.parametrize("limit", [PAIR_LIMIT, ADDRESS_LIMIT, CODE_LIMIT])
 def test_every_wait_is_bounded_and_shorter_than_its_counter_lives(limit: Limit) -> None:
     assert limit.wait(1_000_000_000) == timedelta(seconds=limit.max_wait_s) < limit.reset_after
 
@@ -64,3 +67,21 @@ def test_a_client_is_its_address_or_the_network_of_one_customer(address: str, pr
 )
 def test_a_text_without_the_form_of_an_address_is_rejected(text: str) -> None:
     assert not is_email(text)
+
+
+def test_a_password_is_long_and_neither_monotonous_nor_the_users_name() -> None:
+    email = "alice@example.com"
+    assert password_problem("correct horse battery", email) is None
+    assert password_problem("a" * 12 + "bcdefg", email) is None
+    assert "12 to 200" in (password_problem("elevenchars", email) or "")
+    assert "repeats" in (password_problem("abcabcabcabcabc", email) or "")
+    assert "e-mail" in (password_problem("x-Alice-2026-x!", email) or "")
+    # A short name is in many passwords by chance.
+    assert password_problem("correct horse battery", "bat@example.com") is None
+
+
+def test_of_a_client_only_what_is_coarse_is_told() -> None:
+    assert Client("203.0.113.77", "Mozilla/5.0 Firefox/140.0").network == "203.0.113.0/24"
+    assert Client("203.0.113.77", "Mozilla/5.0 Firefox/140.0").browser == "firefox"
+    assert Client("", "x" * 512 + "Firefox/140.0").browser == "other"
+    assert (Client("").network, Client("unix:").network, Client("").browser) == (None, None, "other")

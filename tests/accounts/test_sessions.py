@@ -6,13 +6,13 @@ from flask.testing import FlaskClient
 from sqlalchemy import func, select
 
 from app import create_app
-from app.accounts import passwords, sessions, users
+from app.accounts import passwords, users
 from app.accounts.models import LoginSession, SignInThrottle
 from app.core.database import session, transaction
 from app.retention import service as retention
 from config.settings import Settings
 from tests.accounts.fixtures import NOW, Wait
-from tests.factories import Company, create_company, sign_in
+from tests.factories import SESSION_COOKIE, Company, create_company, sign_in
 
 PATH = "/api/session"
 
@@ -77,7 +77,7 @@ def test_a_revoked_session_is_rejected_by_every_process_at_once(
     second_app = create_app(settings)
     second_client = second_app.test_client()
     token = sign_in(client, company).headers["Set-Cookie"].partition("=")[2].partition(";")[0]
-    second_client.set_cookie("agent_feedback_session", token)
+    second_client.set_cookie(SESSION_COOKIE, token)
     assert (status(client), status(second_client)) == (200, 200)
     client.delete(PATH)
     assert status(second_client) == 401
@@ -110,7 +110,7 @@ def test_signing_in_while_the_password_is_changed_fails(
             users.change_password(company.email)
         return is_correct
 
-    monkeypatch.setattr(sessions.passwords, "is_correct", compare_and_change)
+    monkeypatch.setattr(passwords, "is_correct", compare_and_change)
     assert sign_in(client, company).status_code == 401
     assert count(LoginSession) == 0
 

@@ -2,6 +2,7 @@
 
 import json
 import logging
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -10,10 +11,12 @@ from flask import Flask
 from flask.testing import FlaskClient
 from sqlalchemy import select
 
+from app import create_app
 from app.accounts import passwords, users
 from app.accounts.models import AuditEntry, LoginSession
 from app.core.database import session, transaction
-from tests.factories import Company, sign_in
+from config.settings import Settings
+from tests.factories import SESSION_COOKIE, Company, cookie_name, sign_in
 
 PATH = "/api/session"
 
@@ -55,7 +58,7 @@ def test_without_a_session_the_answer_is_unauthorized(client: FlaskClient) -> No
 
 @pytest.mark.parametrize("cookie", ["", "nonsense", "A" * 43, "é" * 43, "A" * 3000])
 def test_an_invalid_cookie_is_unauthorized(client: FlaskClient, company: Company, cookie: str) -> None:
-    client.set_cookie("agent_feedback_session", cookie)
+    client.set_cookie(SESSION_COOKIE, cookie)
     assert client.get(PATH).status_code == 401
 
 
@@ -116,18 +119,18 @@ def test_signing_in_creates_a_new_token_and_ends_the_presented_session(
     app: Flask, client: FlaskClient, company: Company
 ) -> None:
     first_token = token_of(sign_in(app.test_client(), company))
-    client.set_cookie("agent_feedback_session", first_token)
+    client.set_cookie(SESSION_COOKIE, first_token)
     second_token = token_of(sign_in(client, company))
     assert second_token != first_token
     attacker = app.test_client()
-    attacker.set_cookie("agent_feedback_session", first_token)
+    attacker.set_cookie(SESSION_COOKIE, first_token)
     assert attacker.get(PATH).status_code == 401
     assert client.get(PATH).status_code == 200
     assert actions() == ["session.created", "session.revoked", "session.created"]
 
 
 def test_an_invalid_token_is_never_adopted(client: FlaskClient, company: Company) -> None:
-    client.set_cookie("agent_feedback_session", "A" * 43)
+    client.set_cookie(SESSION_COOKIE, "A" * 43)
     assert token_of(sign_in(client, company)) != "A" * 43
 
 
@@ -137,7 +140,7 @@ def test_signing_out_ends_the_session_on_the_server(app: Flask, client: FlaskCli
     assert (answer.status_code, answer.data) == (204, b"")
     assert "Max-Age=0" in cookies(answer)[0]
     other_client = app.test_client()
-    other_client.set_cookie("agent_feedback_session", token)
+    other_client.set_cookie(SESSION_COOKIE, token)
     assert (other_client.get(PATH).status_code, other_client.delete(PATH).status_code) == (401, 401)
     assert actions() == ["session.created", "session.revoked"]
 
@@ -157,7 +160,7 @@ def test_only_a_digest_is_stored(client: FlaskClient, company: Company) -> None:
 
 def test_the_cookie_in_development(client: FlaskClient, company: Company) -> None:
     cookie = cookies(sign_in(client, company))[0]
-    assert cookie.startswith("agent_feedback_session=")
+    assert cookie.startswith(f"{SESSION_COOKIE}=")
     attributes = set(cookie.split("; ")[1:])
     assert {"HttpOnly", "SameSite=Lax", "Path=/", "Max-Age=2592000"} <= attributes
     assert "Secure" not in attributes
@@ -168,12 +171,12 @@ def test_the_cookie_in_production_is_bound_to_this_host_and_https(production: Fl
     client = production.test_client()
     answer = sign_in(client, company, base_url="https://feedback.example")
     cookie = cookies(answer)[0]
-    assert cookie.startswith("__Host-agent_feedback_session=")
+    assert cookie.startswith(f"__Host-{cookie_name('session', 'https://feedback.example')}=")
     assert {"Secure", "HttpOnly", "SameSite=Lax", "Path=/"} <= set(cookie.split("; "))
     assert "Domain" not in cookie
     assert client.get(PATH, base_url="https://feedback.example").status_code == 200
     other_client = production.test_client()
-    other_client.set_cookie("agent_feedback_session", token_of(answer), domain="feedback.example", secure=True)
+    other_client.set_cookie(SESSION_COOKIE, token_of(answer), domain="feedback.example", secure=True)
     assert other_client.get(PATH, base_url="https://feedback.example").status_code == 401
 
 
@@ -225,3 +228,20 @@ def test_no_credential_is_logged(
         password = users.change_password(company.email)
     logged = caplog.text + capfd.readouterr().err
     assert [text for text in (token, company.email, company.password, password, "not the pass") if text in logged] == []
+
+
+def test_two_copies_on_one_host_share_no_cookie(
+    app: Flask, client: FlaskClient, company: Company, settings: Settings
+) -> None:
+    other = create_app(replace(settings, feedback_url="http://127.0.0.1:8001"))
+    name, _, rest = cookies(sign_in(client, company))[0].partition("=")
+    token, browser = rest.partition(";")[0], other.test_client()
+    browser.set_cookie(name, token)
+    # The same database, so only the name of the cookie tells the copies apart.
+    assert browser.get(PATH).status_code == 401
+    assert sign_in(browser, company).status_code == 200
+    assert browser.get(PATH).status_code == 200
+    first_cookie = browser.get_cookie(name)
+    assert first_cookie
+    assert first_cookie.value == token
+    other.extensions["database"].dispose()

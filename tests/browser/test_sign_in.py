@@ -7,6 +7,7 @@ from selenium.webdriver import Chrome
 from selenium.webdriver.common.keys import Keys
 
 from tests.browser.conftest import Page
+from tests.factories import cookie_name
 from tests.journeys.stack import Stack
 
 pytestmark = pytest.mark.browser
@@ -33,7 +34,7 @@ def test_somebody_signs_in_looks_and_signs_out(page: Page, stack: Stack) -> None
     page.wait_for("h1", "Example")
     assert page.driver.current_url == stack.url + "/"
     assert str(stack.company.environment_id) in " ".join(page.texts("td"))
-    cookie = page.driver.get_cookie("agent_feedback_session")
+    cookie = page.driver.get_cookie(cookie_name("session", stack.url))
     assert cookie
     assert (cookie["httpOnly"], cookie["sameSite"]) == (True, "Lax")
     page.press("Sign out")

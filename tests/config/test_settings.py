@@ -91,6 +91,48 @@ def test_a_value_that_cannot_be_used_is_named(name: str, value: str) -> None:
     assert any(error.startswith(name) for error in find_errors(**{name: value}))
 
 
+OIDC = {
+    "AGENT_FEEDBACK_OIDC_ISSUER": "https://id.example/realm",
+    "AGENT_FEEDBACK_OIDC_CLIENT_ID": "feedback",
+    "AGENT_FEEDBACK_OIDC_CLIENT_SECRET": "not to be shown",
+}
+
+
+def test_an_openid_provider_is_read_and_its_secret_hidden() -> None:
+    settings = Settings.from_env(VALID_SETTINGS | OIDC)
+    assert settings.oidc
+    assert (settings.oidc.issuer, settings.oidc.client_id) == ("https://id.example/realm", "feedback")
+    assert settings.oidc.client_secret.reveal() == "not to be shown"
+    assert "not to be shown" not in repr(settings)
+    assert Settings.from_env(VALID_SETTINGS).oidc is None
+
+
+@pytest.mark.parametrize("name", OIDC)
+def test_of_an_openid_provider_all_settings_are_needed_or_none(name: str) -> None:
+    (mistake,) = find_errors(**{**OIDC, name: ""})
+    assert mistake.startswith(f"{name} is not set")
+    assert "all three or none" in mistake
+
+
+def test_production_refuses_an_openid_provider_without_https() -> None:
+    plain = {**OIDC, "AGENT_FEEDBACK_OIDC_ISSUER": "http://id.example"}
+    assert find_errors(**plain) == ["AGENT_FEEDBACK_OIDC_ISSUER must be an https URL in production"]
+    development = {"AGENT_FEEDBACK_ENV": "development", "AGENT_FEEDBACK_PUBLIC_URL": "http://127.0.0.1:8000"}
+    assert Settings.from_env(VALID_SETTINGS | plain | development).oidc
+    assert any(
+        line.startswith("AGENT_FEEDBACK_OIDC_ISSUER: ")
+        for line in find_errors(**{**OIDC, "AGENT_FEEDBACK_OIDC_ISSUER": "id.example"})
+    )
+
+
+def test_two_copies_on_one_host_have_two_ids() -> None:
+    ids = {
+        Settings.from_env(VALID_SETTINGS | {"AGENT_FEEDBACK_PUBLIC_URL": f"https://feedback.example:{port}"}).copy_id
+        for port in (1, 2)
+    }
+    assert len(ids) == 2
+
+
 def test_one_secret_for_two_purposes_is_refused() -> None:
     assert any(
         "must differ" in error

@@ -1,6 +1,7 @@
 """Forms are accepted with the token of their browser only."""
 
 import re
+import uuid
 from typing import Any
 
 import pytest
@@ -10,7 +11,7 @@ from flask.testing import FlaskClient
 from app.blueprints import PAGE_MOUNTS
 from tests.accounts.fixtures import Wait
 from tests.dashboard.browser import TOKEN, fields, sign_in_by_form
-from tests.factories import Company, sign_in
+from tests.factories import FORM_COOKIE, Company, sign_in
 
 UNPROTECTED = {"playground"}
 """Without a session; it can change the demo workspace only."""
@@ -31,7 +32,7 @@ def test_every_form_requires_the_token(app: Flask, client: FlaskClient, company:
     ]
     assert ("/sign-out", "POST") in form_pages
     for path, method in form_pages:
-        assert is_stale(client.open(re.sub(r"<[^>]*>", "1", path), method=method)), path
+        assert is_stale(client.open(re.sub(r"<[^>]*>", str(uuid.uuid4()), path), method=method)), path
 
 
 @pytest.mark.parametrize("token", [None, "", "nonsense", "é" * 43, "A" * 43])
@@ -69,10 +70,10 @@ def test_the_token_from_before_signing_in_is_rejected_afterwards(client: FlaskCl
 
 def test_a_cookie_with_an_invalid_signature_is_rejected(client: FlaskClient, company: Company) -> None:
     form = fields(client.get("/sign-in"))
-    cookie = client.get_cookie("agent_feedback_form")
+    cookie = client.get_cookie(FORM_COOKIE)
     assert cookie
     value, _, signature = cookie.value.partition(".")
-    client.set_cookie("agent_feedback_form", f"{value[:-1]}x.{signature}")
+    client.set_cookie(FORM_COOKIE, f"{value[:-1]}x.{signature}")
     values = {**form, "email": company.email, "password": company.password}
     assert is_stale(client.post("/sign-in", data=values))
 

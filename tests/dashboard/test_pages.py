@@ -20,7 +20,7 @@ from app.products import service as products
 from app.products.models import Product
 from app.products.rules import Mode
 from tests.conftest import ROOT
-from tests.factories import Company, create_company, sign_in
+from tests.factories import SESSION_COOKIE, Company, create_company, sign_in
 
 
 def test_the_home_page_lists_the_workspaces_products_and_environments(client: FlaskClient, company: Company) -> None:
@@ -99,7 +99,7 @@ def raise_unavailable(*_: object) -> None:
 
 def test_an_unavailable_database_is_reported_on_a_page(client: FlaskClient, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Database, "execute_prepared", raise_unavailable)
-    client.set_cookie("agent_feedback_session", "A" * 43)
+    client.set_cookie(SESSION_COOKIE, "A" * 43)
     answer = client.get("/")
     assert (answer.status_code, answer.mimetype, answer.headers["Retry-After"]) == (503, "text/html", "1")
 

@@ -9,7 +9,7 @@ from flask.testing import FlaskClient
 from app.accounts.rules import PAIR_LIMIT
 from tests.accounts.fixtures import Wait
 from tests.dashboard.browser import TOKEN, fields, sign_in_by_form
-from tests.factories import Company, sign_in
+from tests.factories import FORM_COOKIE, SESSION_COOKIE, Company, cookie_name, sign_in
 
 
 def test_a_page_redirects_to_the_sign_in_page_and_back(client: FlaskClient, company: Company) -> None:
@@ -74,16 +74,16 @@ def test_the_next_path_never_leads_to_another_site(client: FlaskClient, company:
 
 def test_signing_in_by_form_replaces_the_presented_session(app: Flask, client: FlaskClient, company: Company) -> None:
     sign_in(client, company)
-    first_cookie = client.get_cookie("agent_feedback_session")
+    first_cookie = client.get_cookie(SESSION_COOKIE)
     assert first_cookie
     other_client = app.test_client()
-    other_client.set_cookie("agent_feedback_session", first_cookie.value)
+    other_client.set_cookie(SESSION_COOKIE, first_cookie.value)
     # The form is shown to nobody who is signed in, but may have been open in another tab.
-    client.delete_cookie("agent_feedback_session")
+    client.delete_cookie(SESSION_COOKIE)
     form = fields(client.get("/sign-in"))
-    client.set_cookie("agent_feedback_session", first_cookie.value)
+    client.set_cookie(SESSION_COOKIE, first_cookie.value)
     client.post("/sign-in", data={**form, "email": company.email, "password": company.password})
-    second_cookie = client.get_cookie("agent_feedback_session")
+    second_cookie = client.get_cookie(SESSION_COOKIE)
     assert second_cookie
     assert second_cookie.value != first_cookie.value
     assert other_client.get("/").location == "/sign-in"
@@ -91,12 +91,12 @@ def test_signing_in_by_form_replaces_the_presented_session(app: Flask, client: F
 
 def test_signing_out_ends_the_session_on_the_server(app: Flask, client: FlaskClient, company: Company) -> None:
     sign_in_by_form(client, company)
-    cookie = client.get_cookie("agent_feedback_session")
+    cookie = client.get_cookie(SESSION_COOKIE)
     assert cookie
     answer = client.post("/sign-out", data=fields(client.get("/")))
     assert (answer.status_code, answer.location) == (303, "/sign-in")
-    assert client.get_cookie("agent_feedback_session") is None
-    client.set_cookie("agent_feedback_session", cookie.value)
+    assert client.get_cookie(SESSION_COOKIE) is None
+    client.set_cookie(SESSION_COOKIE, cookie.value)
     assert client.get("/").location == "/sign-in"
 
 
@@ -109,9 +109,9 @@ def test_signing_out_requires_a_form(client: FlaskClient, company: Company) -> N
 
 def test_the_cookie_of_forms_has_the_attributes_of_the_session_cookie(client: FlaskClient, production: Flask) -> None:
     in_development = client.get("/sign-in").headers["Set-Cookie"]
-    assert in_development.startswith("agent_feedback_form=")
+    assert in_development.startswith(f"{FORM_COOKIE}=")
     in_production = production.test_client().get("/sign-in").headers["Set-Cookie"]
-    assert in_production.startswith("__Host-agent_feedback_form=")
+    assert in_production.startswith(f"__Host-{cookie_name('form', 'https://feedback.example')}=")
     for cookie, is_secure in ((in_development, False), (in_production, True)):
         assert {"HttpOnly", "SameSite=Lax", "Path=/", "Max-Age=3600"} <= set(cookie.split("; "))
         assert ("Secure" in cookie) is is_secure

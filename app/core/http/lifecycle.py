@@ -48,6 +48,8 @@ def install(app: Flask) -> None:
     One function before and one after each request: on the hot paths every call counts.
     """
     mounts: dict[str | None, Mount] = app.extensions.setdefault("mounts", {})
+    # Flask would redirect `//path` to an address that it makes from Host.
+    app.url_map.merge_slashes = False
 
     @app.before_request
     def begin() -> None:
