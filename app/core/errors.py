@@ -78,6 +78,15 @@ class DuplicateKey(BadRequest):
     sentence = "The body repeats a key; send each member once."
 
 
+class TooManyMembers(BadRequest):
+    """The objects and lists of the body have more members than any valid body of its endpoint."""
+
+    code = "too_many_members"
+
+    def __init__(self, max_members: int) -> None:
+        super().__init__(f"The body has too many members: its objects and lists may have {max_members} together.")
+
+
 class IncompleteBody(BadRequest):
     """The body ended before its announced length, or its chunks are malformed."""
 

@@ -24,6 +24,9 @@ from app.core.wire.schemas import Schema
 PRIVATE = "private, no-store"
 """Answers to a credential hold tokens, reviews and context; no cache may keep them."""
 
+BYTES_PER_MEMBER = 64
+"""Of the largest body that an endpoint takes: 1,024 members for an agent's, 16,384 for a batch, more than any needs."""
+
 View = Callable[..., Any]
 Decorator = Callable[[View], View]
 
@@ -174,7 +177,12 @@ def _body_loader(
     has_unique_keys: bool = True,
     may_name_account: bool = False,
 ) -> tuple[Callable[[], Any], dict[str, Any]]:
-    decoder = BodyDecoder(schema(), invalid_status=invalid_status, has_unique_keys=has_unique_keys)
+    decoder = BodyDecoder(
+        schema(),
+        invalid_status=invalid_status,
+        has_unique_keys=has_unique_keys,
+        max_members=max_bytes // BYTES_PER_MEMBER,
+    )
     blueprint.decoders.append(decoder)
 
     def load() -> Any:
