@@ -10,6 +10,7 @@ from app.core import database, jobs
 from app.core.database import Timeouts
 from app.core.http import lifecycle
 from app.core.http.openapi import Api
+from app.core.limits import limiter
 from app.core.logs import install_logging
 from app.products import key_cache
 from app.screening.payload import refuse_forbidden_keys
@@ -39,6 +40,7 @@ def create_app(settings: Settings, *, timeouts: Timeouts = WEB_TIMEOUTS) -> Flas
     database.install(app, settings, timeouts)
     jobs.install(app, settings)
     key_cache.install(app, settings)
+    limiter.install(app, settings)
     lifecycle.install(app)
     lifecycle.trust_proxies(app, settings.trusted_proxies)
     api = Api(app, document_check=refuse_forbidden_keys)

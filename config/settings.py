@@ -12,10 +12,12 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
-from marshmallow import EXCLUDE, Schema, ValidationError, fields, validate
+from limits import RateLimitItem
+from marshmallow import EXCLUDE, ValidationError, fields, validate
 
 from config.allowlist import ALLOWLIST, Allowlist, BadAllowlist, read_allowlist
 from config.fields import WebUrl
+from config.limits import LimitName, LimitSettingsSchema, QuotaName, limit_variable, quota_variable
 
 DEVELOPMENT_PREFIX = "development-"
 """Secrets that `bin/dev` makes begin with this, so that production can refuse them."""
@@ -63,7 +65,7 @@ class BadSettings(Exception):
         self.mistakes = mistakes
 
 
-class _EnvironmentSchema(Schema):
+class _EnvironmentSchema(LimitSettingsSchema):  # type: ignore[misc, valid-type]  # made from the names of the limits
     """The environment variables that the service knows."""
 
     class Meta:
@@ -116,6 +118,10 @@ class Settings:
     """How many proxies in front each add the address of their caller to X-Forwarded-For."""
     sweep_interval_s: int
     """The period of the jobs that process rows whose notification was lost."""
+    limits: Mapping[LimitName, RateLimitItem | None]
+    """How many requests are allowed in which time; None for no limit."""
+    quotas: Mapping[QuotaName, int]
+    """How many of something an environment may add on a UTC day; 0 for no quota."""
     allowlist: Allowlist
     """What evidence may name; a file of the release, not of the environment."""
 
@@ -162,6 +168,8 @@ class Settings:
             pool_size=values["AGENT_FEEDBACK_POOL_SIZE"],
             trusted_proxies=values["AGENT_FEEDBACK_TRUSTED_PROXIES"],
             sweep_interval_s=values["AGENT_FEEDBACK_SWEEP_INTERVAL_S"],
+            limits={name: values[limit_variable(name)] for name in LimitName},
+            quotas={name: values[quota_variable(name)] for name in QuotaName},
             allowlist=allowlist,
         )
 

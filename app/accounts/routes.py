@@ -4,7 +4,6 @@ from typing import Any
 
 from app.accounts import sessions
 from app.accounts.guards import (
-    client_address,
     current_login,
     current_session_token,
     delete_session_cookie,
@@ -13,6 +12,7 @@ from app.accounts.guards import (
 )
 from app.accounts.schemas import Credentials, CredentialsSchema, LoginSchema
 from app.accounts.sessions import Login
+from app.core.http.addresses import client_address
 from app.core.http.blueprint import Blueprint
 
 sign_in = Blueprint("sign_in", __name__, title="Sign-in", description="Signing in to the dashboard.")

@@ -1,6 +1,5 @@
 """Rules of accounts: valid addresses, roles, how long sessions last, and the limits on attempts to sign in."""
 
-import ipaddress
 import re
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -53,14 +52,3 @@ PAIR_LIMIT = Limit(5, timedelta(hours=24), max_wait_s=15 * 60)
 
 ADDRESS_LIMIT = Limit(50, timedelta(hours=1), max_wait_s=8)
 """For one address and all accounts; its waits are short, since other users may share the address."""
-
-
-def address_prefix(address: str) -> str:
-    """Return what identifies a client: its IPv4 address, or the /64 network of its IPv6 address."""
-    try:
-        ip = ipaddress.ip_address(address)
-    except ValueError:
-        return "unknown"
-    if isinstance(ip, ipaddress.IPv6Address):
-        return str(ip.ipv4_mapped or ipaddress.ip_network((ip.packed, 64), strict=False))
-    return str(ip)

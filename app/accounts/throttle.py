@@ -13,10 +13,11 @@ from sqlalchemy import select
 from sqlalchemy.dialects.postgresql import insert
 
 from app.accounts.models import SignInThrottle
-from app.accounts.rules import ADDRESS_LIMIT, PAIR_LIMIT, Limit, address_prefix
+from app.accounts.rules import ADDRESS_LIMIT, PAIR_LIMIT, Limit
 from app.core import clock
 from app.core.database import session, transaction
 from app.core.errors import TooManyRequests
+from app.core.limits.rules import address_prefix
 from app.core.pepper import current_pepper
 from app.core.purposes import Purpose
 

@@ -5,11 +5,12 @@ from werkzeug.exceptions import NotFound
 from werkzeug.wrappers import Response
 
 from app.accounts import sessions
-from app.accounts.guards import client_address, presented_token, set_session_cookie
+from app.accounts.guards import presented_token, set_session_cookie
 from app.accounts.schemas import CredentialsSchema
 from app.accounts.sessions import NewSession, WrongCredentials
 from app.accounts.throttle import TooManyAttempts
 from app.core.errors import ApiError
+from app.core.http.addresses import client_address
 from app.dashboard.pages import SIGN_IN, Page, PageBlueprint, not_found
 from app.dashboard.rules import local_path
 

@@ -13,11 +13,13 @@ from app.consent import service as consent
 from app.core import clock
 from app.core.database import PreparedStatement
 from app.core.jobs import Job, notify
+from app.core.limits.limiter import limiter
 from app.interactions.sql import promotion_outbox
 from app.products.key_cache import CallerEnvironment
 from app.reports.schemas import SubmittedReport
 from app.screening.service import reject_private
 from app.tokens.capability import Capability
+from config.limits import QuotaName
 
 # The report, and the outbox row that promotes its interaction, are stored together or not at all.
 RECORD_REPORT = PreparedStatement(
@@ -77,6 +79,7 @@ def record(environment: CallerEnvironment, capability: Capability, submitted: Su
     """Store a report and notify the promotion of its interaction; the first report stays."""
     reject_private(_texts(submitted))
     consent.require_approval(environment, capability)
+    limiter().use_quota(QuotaName.REPORTS, environment.id)
     findings, workaround = msgspec.to_builtins(submitted.findings), msgspec.to_builtins(submitted.workaround)
     is_first = RECORD_REPORT.first(
         environment_id=environment.id,
@@ -91,6 +94,8 @@ def record(environment: CallerEnvironment, capability: Capability, submitted: Su
     )
     if is_first:
         notify(Job.PROMOTE_INTERACTIONS)
+    else:
+        limiter().return_quota(QuotaName.REPORTS, environment.id)
     # Read back also when it is new, so that the first answer and every later one are made of the same bytes.
     return find_accepted_report(environment, capability) or record(environment, capability, submitted)
 
