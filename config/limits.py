@@ -45,7 +45,7 @@ DEFAULT_LIMITS = {
     # One backend that sends 5,000 events a second in batches of 50 needs 6,000 of the 120,000.
     LimitName.ADDRESS: "120000/minute",
     LimitName.UNAUTHENTICATED: "6000/minute",
-    # An agent needs about six: two introspections, a decision, a review, a report, a retry.
+    # An agent needs about fifteen: two introspections, a decision, a review, a report that counts nine times.
     LimitName.CAPABILITY: "120/minute",
     LimitName.KEY: "120000/minute",
     LimitName.WORKSPACE: "240000/minute",

@@ -19,7 +19,10 @@ from app.products.key_cache import CallerEnvironment
 from app.reports.schemas import SubmittedReport
 from app.screening.service import reject_private
 from app.tokens.capability import Capability
-from config.limits import QuotaName
+from config.limits import LimitName, QuotaName
+
+CHARACTERS_OF_A_REQUEST = 500
+"""A report counts as one more request of its capability for each so many characters, the longest note of a review."""
 
 # The report, and the outbox row that promotes its interaction, are stored together or not at all.
 RECORD_REPORT = PreparedStatement(
@@ -77,7 +80,10 @@ class AcceptedReport:
 
 def record(environment: CallerEnvironment, capability: Capability, submitted: SubmittedReport) -> AcceptedReport:
     """Store a report and notify the promotion of its interaction; the first report stays."""
-    reject_private(_texts(submitted))
+    texts = list(_texts(submitted))
+    units = sum(len(text) for _, text in texts) // CHARACTERS_OF_A_REQUEST
+    limiter().count_units(LimitName.CAPABILITY, (environment.id, capability.interaction_id), units)
+    reject_private(texts)
     consent.require_approval(environment, capability)
     limiter().use_quota(QuotaName.REPORTS, environment.id)
     findings, workaround = msgspec.to_builtins(submitted.findings), msgspec.to_builtins(submitted.workaround)

@@ -2,6 +2,7 @@
 
 import signal
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 import redis
@@ -48,6 +49,13 @@ def test_what_one_counter_refuses_costs_the_others_nothing(make_counters: MakeCo
     refusals = [counters.spend(small, large) for _ in range(3)]
     assert [refusal.policy.name if refusal else None for refusal in refusals] == ["key"] * 3
     assert spend(counters, 2, large) == 1
+
+
+def test_threads_together_get_no_more_than_the_limit(make_counters: MakeCounters) -> None:
+    counters, cost = make_counters(), Cost(policy("100/minute"), "anybody")
+    with ThreadPoolExecutor(8) as pool:
+        allowed = list(pool.map(lambda _: spend(counters, 50, cost), range(8)))
+    assert sum(allowed) == 100
 
 
 def test_a_cost_is_paid_whole_or_not_at_all(make_counters: MakeCounters) -> None:

@@ -11,6 +11,7 @@ from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
 from app.cli.dev.servers import EmbeddedValkey
+from app.core.http import lifecycle
 from app.core.limits.counters import SharedCounters
 from app.core.limits.server import CounterServer
 from app.products.key_cache import CACHE_TTL_S
@@ -67,6 +68,31 @@ def test_a_stored_review_is_not_looked_up_for_a_capability_beyond_its_limit(
     assert_limited(response, "capability", 1)
     exposed = response.headers["Access-Control-Expose-Headers"]
     assert {"Retry-After", "RateLimit", "RateLimit-Policy"} <= set(exposed.split(", "))
+
+
+def long_report(characters: int) -> dict[str, object]:
+    detail = "It took a while. " * 20
+    findings = [{"kind": "friction", "topic": "search", "detail": detail[:350]} for _ in range(characters // 350)]
+    return {"summary": "The search found the right orders.", "findings": findings}
+
+
+def test_a_report_counts_by_its_length(client: FlaskClient, company: Company, set_limits: SetLimits) -> None:
+    set_limits(capability="8/minute")
+    token = company.capability()
+    statuses = [
+        client.post("/api/v2/reports", json=long_report(characters), headers=bearer(token)).status_code
+        for characters in (350, 1500, 1500, 1500)
+    ]
+    assert statuses == [200, 200, 200, 429]
+
+
+def test_the_longest_report_passes_in_a_window_of_its_own(
+    client: FlaskClient, company: Company, set_limits: SetLimits
+) -> None:
+    set_limits(capability="2/minute")
+    body, headers = long_report(2800), bearer(company.capability())
+    assert client.post("/api/v2/reports", json=body, headers=headers).status_code == 200
+    assert_limited(client.post("/api/v2/reports", json=body, headers=headers), "capability", 2)
 
 
 def test_a_handle_is_limited(talk: Talk, set_limits: SetLimits, timer: Timer) -> None:
@@ -133,6 +159,22 @@ def test_an_ipv6_network_is_one_client(client: FlaskClient, set_limits: SetLimit
     addresses = ["2001:db8:1:2::1", "2001:db8:1:2::2", "2001:db8:1:3::1"]
     statuses = [client.get("/nothing", environ_base={"REMOTE_ADDR": address}).status_code for address in addresses]
     assert statuses == [404, 429, 404]
+
+
+@pytest.mark.parametrize(("proxies", "statuses"), [(1, [404, 429, 404]), (0, [404, 429, 429])])
+def test_the_address_is_what_trusted_proxies_say(
+    app: Flask,
+    client: FlaskClient,
+    set_limits: SetLimits,
+    monkeypatch: pytest.MonkeyPatch,
+    proxies: int,
+    statuses: list[int],
+) -> None:
+    monkeypatch.setattr(app, "wsgi_app", app.wsgi_app)
+    lifecycle.trust_proxies(app, proxies)
+    set_limits(address="1/minute")
+    chains = ("203.0.113.1, 198.51.100.1", "203.0.113.2, 198.51.100.1", "198.51.100.2")
+    assert [client.get("/nothing", headers={"X-Forwarded-For": chain}).status_code for chain in chains] == statuses
 
 
 def test_health_is_never_limited(client: FlaskClient, set_limits: SetLimits) -> None:

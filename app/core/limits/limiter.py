@@ -75,6 +75,16 @@ class Limiter:
         if costs and (counter := self.counters.spend(*costs)):
             raise self._rate_limited(counter)
 
+    def count_units(self, name: LimitName, subject: Hashable, units: int) -> None:
+        """Count units beside those of a request that is counted already, or raise `RateLimited`.
+
+        Never so many that a request could not pass in a window of its own.
+        """
+        policy = self._limits.get(name)
+        units = min(units, policy.amount - 1) if policy else 0
+        if policy and units and (counter := self.counters.spend(Cost(policy, subject, units))):
+            raise self._rate_limited(counter)
+
     def require_requests_left(self, name: LimitName, subject: Hashable) -> None:
         """Raise `RateLimited` if a subject has no request left; count nothing."""
         policy = self._limits.get(name)
