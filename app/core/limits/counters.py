@@ -6,6 +6,7 @@ refused, and a refusal rests on what the server has said: while it is away nothi
 together exceed a limit by what they accept within `SHARE_INTERVAL_S`.
 """
 
+import contextlib
 import logging
 import threading
 import time
@@ -129,8 +130,7 @@ class SharedCounters:
             if not counter.is_queued and (counter.count > 1 or counter.policy.is_shared_at_once):
                 counter.is_queued = True
                 self._queue.append(counter)
-                if len(self._queue) == 1:
-                    self._wake_thread()
+                self._wake_thread()
 
     def _is_exhausted(self, counter: Counter, units: int) -> bool:
         """Tell whether the server says that a counter has too few units left; it is asked unless it has said so."""
@@ -178,7 +178,9 @@ class SharedCounters:
         """Wake the thread that shares, started on first use so that a forked process has its own. Needs the lock."""
         if self._thread is None or not self._thread.is_alive():
             self._thread = threading.Thread(target=self._run, name="limits", daemon=True)
-            self._thread.start()
+            # Where the system has no more threads, the next count tries again.
+            with contextlib.suppress(RuntimeError):
+                self._thread.start()
         self._condition.notify()
 
     def _run(self) -> None:
