@@ -6,6 +6,7 @@ from app import cli
 from app.core import database, jobs
 from app.core.database import Timeouts
 from app.core.http import lifecycle
+from app.core.limits import limiter
 from app.core.logs import install_logging
 from app.products import key_cache
 from config.settings import Settings
@@ -23,6 +24,7 @@ def create_app(settings: Settings, *, timeouts: Timeouts = WEB_TIMEOUTS, serves_
     database.install(app, settings, timeouts)
     jobs.install(app, settings)
     key_cache.install(app, settings)
+    limiter.install(app, settings)
     cli.install(app)
     if serves_http:
         # Commands and workers start in half the time without it.

@@ -48,7 +48,7 @@ API_MOUNTS = (
     Mount(summaries, "/api/products", DASHBOARD_SESSION),
     Mount(well_known, "/.well-known", PUBLIC, cors=True),
     Mount(sdk, "/sdk", PUBLIC),
-    Mount(health, "/", PUBLIC),
+    Mount(health, "/", PUBLIC, is_limited=False),
     Mount(sign_in, "/api", OWN_ORIGIN),
     Mount(login, "/api", DASHBOARD_SESSION),
 )

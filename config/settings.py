@@ -13,10 +13,12 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
-from marshmallow import EXCLUDE, Schema, ValidationError, fields, validate
+from limits import RateLimitItem
+from marshmallow import EXCLUDE, ValidationError, fields, validate
 
 from config.allowlist import ALLOWLIST, Allowlist, BadAllowlist, read_allowlist
 from config.fields import WebUrl
+from config.limits import LimitName, LimitSettingsSchema, QuotaName, limit_variable, quota_variable
 
 DEVELOPMENT_PREFIX = "development-"
 """Secrets that `bin/dev` makes begin with this, so that production can refuse them."""
@@ -73,7 +75,7 @@ class BadSettings(Exception):
 _IS_POSTGRES = validate.Regexp(r"^postgres(ql)?(\+psycopg2)?://", error="must begin with postgresql://")
 
 
-class _EnvironmentSchema(Schema):
+class _EnvironmentSchema(LimitSettingsSchema):  # type: ignore[misc, valid-type]  # made from the names of the limits
     """The environment variables that the service knows."""
 
     class Meta:
@@ -140,6 +142,10 @@ class Settings:
     """The period of the jobs that process rows whose notification was lost."""
     oidc: OidcProvider | None
     """At which users may sign in, beside their passwords."""
+    limits: Mapping[LimitName, RateLimitItem | None]
+    """How many requests are allowed in which time; None for no limit."""
+    quotas: Mapping[QuotaName, int]
+    """How many of something an environment may add on a UTC day; 0 for no quota."""
     allowlist: Allowlist
     """What evidence may name; a file of the release, not of the environment."""
 
@@ -200,6 +206,8 @@ class Settings:
             trusted_proxies=values["AGENT_FEEDBACK_TRUSTED_PROXIES"],
             sweep_interval_s=values["AGENT_FEEDBACK_SWEEP_INTERVAL_S"],
             oidc=_oidc_provider(values),
+            limits={name: values[limit_variable(name)] for name in LimitName},
+            quotas={name: values[quota_variable(name)] for name in QuotaName},
             allowlist=allowlist,
         )
 

@@ -1,9 +1,8 @@
 """Authenticate requests by the session cookie, for pages and for their API."""
 
-import logging
 import re
 from collections.abc import Callable
-from functools import cache, partial
+from functools import partial
 from urllib.parse import urlsplit
 
 from flask import Response, after_this_request, g, request
@@ -13,8 +12,12 @@ from app.accounts.rules import SESSION_LIMIT, Client, may_change
 from app.accounts.sessions import Login
 from app.core.database import after_commit
 from app.core.errors import Forbidden, Unauthorized
+from app.core.http.addresses import client_address
+from app.core.http.limits import require_attempts_left
 from app.core.http.mounts import Guard
+from app.core.limits.limiter import limiter
 from app.core.settings import current_settings
+from config.limits import LimitName
 from config.settings import Settings
 
 COOKIE = "agent_feedback_session"
@@ -22,8 +25,6 @@ COOKIE = "agent_feedback_session"
 SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
 
 _TOKEN = re.compile(r"[A-Za-z0-9_-]{43}\Z")
-
-logger = logging.getLogger(__name__)
 
 
 class NotSignedIn(Unauthorized):
@@ -83,19 +84,6 @@ def presented_token() -> str | None:
     """Return the session's token as the browser presents it, if it can be one."""
     text = request.cookies.get(cookie_name(current_settings()), "")
     return text if _TOKEN.match(text) else None
-
-
-def client_address() -> str:
-    """Return the client's address, taken from X-Forwarded-For only as far as proxies are trusted."""
-    if "X-Forwarded-For" in request.headers and not current_settings().trusted_proxies:
-        _warn_of_proxy()
-    return request.remote_addr or ""
-
-
-@cache
-def _warn_of_proxy() -> None:
-    """Log, once in each process, that all clients may be throttled as one."""
-    logger.warning("X-Forwarded-For comes in and is not trusted: AGENT_FEEDBACK_TRUSTED_PROXIES is 0")
 
 
 def current_client() -> Client:
@@ -170,9 +158,12 @@ def _origin(url: str) -> tuple[str, str | None, int | None] | None:
 
 def _authenticate_session() -> None:
     token = presented_token()
+    if token:
+        require_attempts_left()
     login = sessions.find_login(token) if token else None
     if login is None:
         raise NotSignedIn
+    limiter().count_request((LimitName.WORKSPACE, login.workspace_id))
     check_origin()
     g.login, g.session_token = login, token
 

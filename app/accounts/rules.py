@@ -1,6 +1,5 @@
 """Rules of accounts: valid addresses and passwords, roles, how long sessions last, and the limits on attempts."""
 
-import ipaddress
 import re
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -103,14 +102,3 @@ addresses gets fewer than a hundred of a million codes in a day."""
 MAX_RECORDED_FAILURES = 20
 """How many failed attempts for one account are in the audit log for one day; an attacker makes as many as they like."""
 RECORDING_PERIOD = timedelta(days=1)
-
-
-def address_prefix(address: str) -> str:
-    """Return what identifies a client: its IPv4 address, or the /64 network of its IPv6 address."""
-    try:
-        ip = ipaddress.ip_address(address)
-    except ValueError:
-        return "unknown"
-    if isinstance(ip, ipaddress.IPv6Address):
-        return str(ip.ipv4_mapped or ipaddress.ip_network((ip.packed, 64), strict=False))
-    return str(ip)

@@ -16,10 +16,11 @@ from sqlalchemy import select
 from sqlalchemy.dialects.postgresql import insert
 
 from app.accounts.models import SignInThrottle
-from app.accounts.rules import ADDRESS_LIMIT, CODE_LIMIT, PAIR_LIMIT, RECORDING_PERIOD, Limit, address_prefix
+from app.accounts.rules import ADDRESS_LIMIT, CODE_LIMIT, PAIR_LIMIT, RECORDING_PERIOD, Limit
 from app.core import clock
 from app.core.database import session, transaction
 from app.core.errors import TooManyRequests
+from app.core.limits.rules import address_prefix
 from app.core.pepper import current_pepper
 from app.core.purposes import Purpose
 

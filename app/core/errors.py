@@ -38,6 +38,8 @@ class ApiError(Exception):
     code: ClassVar[str] = "internal_error"
     sentence: ClassVar[str] = "Something went wrong on our side; the request id helps us to find it."
     headers: Mapping[str, str] = {}
+    details: Mapping[str, Any] = {}
+    """Members of the body beside those of every error."""
 
     def __init__(
         self, sentence: str | None = None, *, code: str | None = None, problems: Sequence[Problem] = ()
@@ -48,7 +50,7 @@ class ApiError(Exception):
 
     def as_dict(self, request_id: str) -> dict[str, Any]:
         """Return the error body."""
-        body: dict[str, Any] = {"error": str(self), "code": self.slug, "requestId": request_id}
+        body: dict[str, Any] = {"error": str(self), "code": self.slug, "requestId": request_id, **self.details}
         problems = self.problems
         if not problems and self.status in LISTED_STATUSES:
             problems = [Problem("", self.slug, str(self))]
@@ -76,6 +78,15 @@ class DuplicateKey(BadRequest):
 
     code = "duplicate_key"
     sentence = "The body repeats a key; send each member once."
+
+
+class TooManyMembers(BadRequest):
+    """The objects and lists of the body have more members than any valid body of its endpoint."""
+
+    code = "too_many_members"
+
+    def __init__(self, max_members: int) -> None:
+        super().__init__(f"The body has too many members: its objects and lists may have {max_members} together.")
 
 
 class IncompleteBody(BadRequest):
@@ -166,8 +177,8 @@ class TooManyRequests(ApiError):
     code = "too_many_requests"
     sentence = "That was tried too often; please wait for as long as Retry-After says."
 
-    def __init__(self, retry_after_s: int) -> None:
-        super().__init__()
+    def __init__(self, retry_after_s: int, sentence: str | None = None) -> None:
+        super().__init__(sentence)
         self.retry_after_s = retry_after_s
         self.headers = {"Retry-After": str(retry_after_s)}
 

@@ -23,6 +23,8 @@ class Purpose(StrEnum):
     """Digests the source and event ids of evidence; of one environment."""
     SIGN_IN_THROTTLE = "sign-in-throttle"
     """Digests the e-mail addresses and networks that attempts to sign in are counted by."""
+    RATE_LIMITS = "rate-limits"
+    """Digests whose requests are counted, as addresses and ids of capabilities."""
     FORM_TOKEN = "form-token"
     """Signs the token that every form of the dashboard carries."""
     FORM_COOKIE = "form-cookie"

@@ -10,12 +10,13 @@ from app.core import clock
 from app.core.database import PreparedStatement
 from app.core.errors import InvalidBearerToken
 from app.core.http.mounts import Guard
+from app.core.limits.limiter import limiter
 from app.core.pepper import current_pepper
 from app.core.purposes import Purpose
-from app.products.key_cache import key_cache
 from app.tokens import handle
-from app.tokens.guards import bearer
+from app.tokens.guards import bearer, find_key
 from app.tokens.handle import BadHandle
+from config.limits import LimitName
 
 
 class OpenRequest(NamedTuple):
@@ -54,21 +55,22 @@ def current_request() -> OpenRequest:
 
 
 def _authenticate_handle() -> None:
-    cache = key_cache()
     try:
         request_id = handle.read(bearer(InvalidHandle), current_pepper().derive(Purpose.REQUEST_HANDLE))
     except BadHandle:
         raise InvalidHandle from None
+    limiter().count_request((LimitName.CAPABILITY, request_id))
     open_request = FIND_REQUEST.first(request_id=request_id)
     if open_request is None:
         # Only the service signs handles, so there was such a request; it leaves the table when it has expired.
         raise HandleExpired
-    key = cache.find(open_request.key_id)
+    key = find_key(open_request.key_id)
     # A key that was rotated has an end and still answers for its handles; one that was revoked does not.
     if key is None or key.revoked_at is not None:
         raise InvalidHandle
     if open_request.expires_at <= clock.now():
         raise HandleExpired
+    limiter().count_request((LimitName.WORKSPACE, key.environment.workspace_id))
     context = g._get_current_object()
     context.open_request, context.environment = open_request, key.environment
 

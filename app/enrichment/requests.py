@@ -14,6 +14,7 @@ from app.core import clock
 from app.core.clients import browser_family, network_of
 from app.core.database import session
 from app.core.errors import Conflict, Problem, Unprocessable
+from app.core.limits.limiter import limiter
 from app.core.pepper import current_pepper
 from app.core.purposes import Purpose
 from app.core.wire.schemas import camel
@@ -31,6 +32,7 @@ from app.interactions.service import NewInteraction, store_interaction
 from app.products.key_cache import CallerEnvironment
 from app.products.service import get_environment
 from app.screening.service import reject_secrets
+from config.limits import QuotaName
 
 
 class RequestChanged(Conflict):
@@ -77,8 +79,10 @@ def create(environment: CallerEnvironment, key_id: str, new_request: NewRequest)
     entries = choose_entries(effective, new_request)
     if not entries:
         return views.show_nothing(environment, new_request, references.level)
+    limiter().use_quota(QuotaName.QUESTIONS, environment.id)
     request = _store(call, effective, entries)
     if request is None:
+        limiter().return_quota(QuotaName.QUESTIONS, environment.id)
         # Another call of the same interaction was first, and is committed by now.
         request = _find(call)
         assert request is not None

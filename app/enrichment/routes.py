@@ -31,7 +31,7 @@ answers_blp = Blueprint(
 
 @requests_blp.post("/requests", operation_id="requestContext")
 @requests_blp.arguments(NewRequestSchema)
-@requests_blp.response(200, RequestSchema, errors=(409,))
+@requests_blp.response(200, RequestSchema, errors=(403, 409))
 def request_context(new_request: NewRequest) -> RequestView:
     """Request one interaction's context.
 

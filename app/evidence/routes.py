@@ -24,7 +24,7 @@ summaries = Blueprint("evidence_summaries", __name__, description="Counts of tha
 
 @blp.post("/batches", operation_id="sendEvidence")
 @blp.arguments(EvidenceBatchSchema, max_bytes=BATCH_BODY_BYTES, has_unique_keys=False)
-@blp.response(200, EvidenceReceiptSchema)
+@blp.response(200, EvidenceReceiptSchema, errors=(403,))
 def accept_batch(batch: EvidenceBatch) -> Receipt:
     """Accept an evidence batch.
 

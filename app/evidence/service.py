@@ -10,6 +10,7 @@ import msgspec
 from app.core import clock
 from app.core.database import PreparedStatement
 from app.core.errors import Problem, Unauthorized, Unprocessable
+from app.core.limits.limiter import limiter
 from app.core.pepper import current_pepper
 from app.core.purposes import Purpose
 from app.core.settings import current_settings
@@ -18,6 +19,7 @@ from app.evidence.counts import record_changes
 from app.evidence.schemas import Event, EvidenceBatch
 from app.products.key_cache import CallerEnvironment
 from config.allowlist import Allowlist
+from config.limits import QuotaName
 
 TOKEN_NOT_ALLOWED = "token_not_allowed"
 HOST_NOT_ALLOWED = "host_not_allowed"
@@ -95,6 +97,7 @@ def accept_batch(environment: CallerEnvironment, batch: EvidenceBatch) -> Receip
         codes = [problem.code for problem in problems]
         code = next((code for code in codes if code in (TOKEN_NOT_ALLOWED, HOST_NOT_ALLOWED)), None)
         raise Unprocessable(code=code, problems=problems)
+    limiter().use_quota(QuotaName.EVIDENCE, environment.id, len(batch.events))
     source = batch.source
     key = current_pepper().derive(Purpose.EVIDENCE_IDS, environment.id)
     digest = rules.source_digest(key, source.kind, source.provider, source.source_id)
@@ -110,6 +113,7 @@ def accept_batch(environment: CallerEnvironment, batch: EvidenceBatch) -> Receip
     if counts is None:
         # The environment was removed within the second for which its keys are still cached.
         raise Unauthorized
+    limiter().return_quota(QuotaName.EVIDENCE, environment.id, len(batch.events) - counts.accepted)
     return Receipt(counts.accepted, len(batch.events) - counts.accepted - counts.expired, counts.expired)
 
 

@@ -9,11 +9,13 @@ from app.consent import service as consent
 from app.core import clock
 from app.core.database import PreparedStatement
 from app.core.jobs import Job, notify
+from app.core.limits.limiter import limiter
 from app.interactions.sql import promotion_outbox
 from app.outcomes.schemas import Outcome
 from app.products.key_cache import CallerEnvironment
 from app.screening.service import reject_private
 from app.tokens.capability import Capability
+from config.limits import QuotaName
 
 # One statement, for speed: the review and the outbox row that promotes its interaction, stored together or not at all.
 RECORD_REVIEW = PreparedStatement(
@@ -68,10 +70,12 @@ def record(environment: CallerEnvironment, capability: Capability, outcome: Outc
     """Store a review and notify the promotion of its interaction; the first review stays."""
     reject_private([("/note", outcome.note)])
     consent.require_approval(environment, capability)
+    limiter().use_quota(QuotaName.REVIEWS, environment.id)
     review = StoredReview(uuid.uuid4(), capability.interaction_id, outcome.outcome, outcome.note, clock.now())
     if RECORD_REVIEW.first(environment_id=environment.id, **review._asdict()):
         notify(Job.PROMOTE_INTERACTIONS)
         return AcceptedOutcome(capability.interaction_id, review)
+    limiter().return_quota(QuotaName.REVIEWS, environment.id)
     # The statement waited for the one that was first, so that one is committed and seen by a new statement.
     return find_accepted_outcome(environment, capability) or record(environment, capability, outcome)
 

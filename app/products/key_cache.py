@@ -24,6 +24,8 @@ from app.products.rules import KeyKind, Mode
 from config.settings import Settings
 
 CACHE_TTL_S = 0.8
+EXISTING_TTL_S = 3600.0
+"""How long an id is known to be a key's, although the key itself is looked up again."""
 MAX_LOOKUP_S = 0.2
 """What took longer to read is not cached: it may be out of date by as much."""
 MAX_CACHED_KEYS = 10_000
@@ -111,6 +113,7 @@ class KeyCache:
     def __init__(self, settings: Settings, timer: Callable[[], float] = time.monotonic) -> None:
         self.seal = Seal([secret.reveal() for secret in settings.sealing_secrets])
         self._cache: TTLCache[str, CachedKey | None] = TTLCache(MAX_CACHED_KEYS, CACHE_TTL_S, timer)
+        self._existing: TTLCache[str, bool] = TTLCache(MAX_CACHED_KEYS, EXISTING_TTL_S, timer)
         self._lock = threading.Lock()
 
     def find(self, key_id: str) -> CachedKey | None:
@@ -123,7 +126,14 @@ class KeyCache:
         if time.monotonic() - started_at < MAX_LOOKUP_S:
             with self._lock:
                 self._cache[key_id] = key
+                if key is not None:
+                    self._existing[key_id] = True
         return key
+
+    def has_seen(self, key_id: str) -> bool:
+        """Tell whether an id is cached or was a key's within the last hour; looking up any other may be guessing."""
+        with self._lock:
+            return key_id in self._cache or key_id in self._existing
 
     def record_use(self, key: CachedKey) -> None:
         """Record to the minute that a verified key was used."""
@@ -138,6 +148,7 @@ class KeyCache:
         """Forget every key."""
         with self._lock:
             self._cache.clear()
+            self._existing.clear()
 
     def _look_up(self, key_id: str) -> CachedKey | None:
         row = FIND_KEY.first(key_id=key_id)

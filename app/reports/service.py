@@ -13,11 +13,16 @@ from app.consent import service as consent
 from app.core import clock
 from app.core.database import PreparedStatement
 from app.core.jobs import Job, notify
+from app.core.limits.limiter import limiter
 from app.interactions.sql import promotion_outbox
 from app.products.key_cache import CallerEnvironment
 from app.reports.schemas import SubmittedReport
 from app.screening.service import reject_private
 from app.tokens.capability import Capability
+from config.limits import LimitName, QuotaName
+
+CHARACTERS_OF_A_REQUEST = 500
+"""A report counts as one more request of its capability for each so many characters, the longest note of a review."""
 
 # The report, and the outbox row that promotes its interaction, are stored together or not at all.
 RECORD_REPORT = PreparedStatement(
@@ -75,8 +80,12 @@ class AcceptedReport:
 
 def record(environment: CallerEnvironment, capability: Capability, submission: SubmittedReport) -> AcceptedReport:
     """Store a report and notify the promotion of its interaction; the first report stays."""
-    reject_private(_texts(submission))
+    texts = list(_texts(submission))
+    units = sum(len(text) for _, text in texts) // CHARACTERS_OF_A_REQUEST
+    limiter().count_units(LimitName.CAPABILITY, (environment.id, capability.interaction_id), units)
+    reject_private(texts)
     consent.require_approval(environment, capability)
+    limiter().use_quota(QuotaName.REPORTS, environment.id)
     findings, workaround = msgspec.to_builtins(submission.findings), msgspec.to_builtins(submission.workaround)
     is_first = RECORD_REPORT.first(
         environment_id=environment.id,
@@ -91,6 +100,8 @@ def record(environment: CallerEnvironment, capability: Capability, submission: S
     )
     if is_first:
         notify(Job.PROMOTE_INTERACTIONS)
+    else:
+        limiter().return_quota(QuotaName.REPORTS, environment.id)
     # Read back also when it is new, so that the first answer and every later one are made of the same bytes.
     return find_accepted_report(environment, capability) or record(environment, capability, submission)
 

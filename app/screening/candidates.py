@@ -2,9 +2,10 @@
 
 import base64
 import re
+from functools import lru_cache
 
 from app.screening.rules import Kind, Rule
-from app.screening.shapes import Shape, classify, is_unreadable, trim
+from app.screening.shapes import MAX_CACHED, Shape, classify, is_unreadable, trim
 from app.screening.vocabulary import CREDENTIAL_NOUN, LAST_WORD, MODIFIERS, OBJECT_LINK, OBJECTS
 
 NEARBY = 40
@@ -52,28 +53,37 @@ def is_secret(rule: Rule, text: str, match: re.Match[str]) -> bool:
         return False
     if rule.kind is Kind.NAMED:
         return classify(value) >= rule.min_shape
+    prefix, mark = (match["prefix"], match["mark"]) if rule.kind is Kind.PREFIXED else ("", "")
+    # What surrounds a token is looked at last: it costs more, and few candidates are random.
+    if not is_random_token(rule.kind, prefix, mark, value):
+        return False
     if rule.kind is Kind.NEARBY and not _is_near_credential(text, match):
         return False
-    return _is_unnamed_secret(rule.kind, text, match, value)
+    before = text[max(0, match.start() - NEARBY) : match.start()]
+    return not _is_object_id(before, _head(prefix, value))
 
 
-def _is_unnamed_secret(kind: Kind, text: str, match: re.Match[str], value: str) -> bool:
-    """Decide about a random token that nothing calls a credential directly."""
+@lru_cache(MAX_CACHED)
+def is_random_token(kind: Kind, prefix: str, mark: str, value: str) -> bool:
+    """Decide by itself about a token that nothing calls a credential directly."""
     if _WORDS_ONLY.match(value) or _FILE_OR_HOST.search(value) or _CONTENT_ADDRESS.match(value):
         return False
-    prefix = match["prefix"] if kind is Kind.PREFIXED else ""
     if not prefix:
         value = _MEMBER.sub("", value, count=1)
     head, *modifiers = _SEPARATOR.split((prefix or value).lower())
     names = {head, *(set(modifiers) - MODIFIERS)} if prefix else {head}
-    words_before = text[max(0, match.start() - NEARBY) : match.start()]
-    if not OBJECTS.isdisjoint(names) or _is_object_id(words_before, head):
+    if not OBJECTS.isdisjoint(names):
         return False
     if kind is Kind.PREFIXED:
-        return _is_prefixed_token(head, modifiers, match["mark"], value)
+        return _is_prefixed_token(head, modifiers, mark, value)
     if _DIGESTS.match(value) or _is_encoded_text(value):
         return False
-    return _is_bare_token(value) if kind is Kind.BARE else _is_random_token(value, head)
+    return _is_bare_token(value) if kind is Kind.BARE else _is_nearby_token(value, head)
+
+
+def _head(prefix: str, value: str) -> str:
+    """Return the first part of a token's prefix, or of a token without one."""
+    return _SEPARATOR.split((prefix or _MEMBER.sub("", value, count=1)).lower(), maxsplit=1)[0]
 
 
 def _is_prefixed_token(head: str, modifiers: list[str], mark: str, body: str) -> bool:
@@ -87,7 +97,7 @@ def _is_prefixed_token(head: str, modifiers: list[str], mark: str, body: str) ->
     return classify(body) is Shape.RANDOM
 
 
-def _is_random_token(value: str, head: str) -> bool:
+def _is_nearby_token(value: str, head: str) -> bool:
     """Tell whether a token is random without its identifiers; a long digest behind a word stays."""
     remainder = _IDENTIFIER.sub("", value)
     if not head.isalpha() or len(remainder) < MIN_HEX_LENGTH:

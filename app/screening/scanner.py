@@ -4,7 +4,8 @@ from typing import NamedTuple
 
 import re2
 
-from app.screening.candidates import is_secret
+from app.screening import personal, shapes
+from app.screening.candidates import is_random_token, is_secret
 from app.screening.personal import DETECTORS, Detector
 from app.screening.rules import RULES, Rule
 from app.screening.text_forms import text_forms
@@ -61,6 +62,13 @@ def find_secret(text: str) -> Finding | None:
             if position < len(RULES) and (finding := _apply(position, text_form)):
                 return finding
     return None
+
+
+def forget() -> None:
+    """Forget what the scans have judged: no part of a text outlives its request."""
+    is_random_token.cache_clear()
+    shapes.forget()
+    personal.forget()
 
 
 def _triggered(text: str) -> list[int]:

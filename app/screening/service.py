@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 
 from app.core.errors import BadRequest, Problem, Unavailable
-from app.screening.scanner import PERSONAL, SECRET, Finding, find_private, find_secret
+from app.screening.scanner import PERSONAL, SECRET, Finding, find_private, find_secret, forget
 
 logger = logging.getLogger(__name__)
 
@@ -47,11 +47,14 @@ def reject_secrets(texts: Iterable[tuple[str, str]]) -> None:
 
 
 def _reject(texts: list[tuple[str, str]], find: Callable[[str], Finding | None]) -> None:
-    findings = [(pointer, _scan(text, find)) for pointer, text in texts]
-    if len(texts) > 1 and not any(finding for _, finding in findings):
-        # A secret that was split between two texts is complete again for whoever reads both.
-        joined = [separator.join(text for _, text in texts) for separator in (" ", "")]
-        findings = [("", _scan(text, find)) for text in joined]
+    try:
+        findings = [(pointer, _scan(text, find)) for pointer, text in texts]
+        if len(texts) > 1 and not any(finding for _, finding in findings):
+            # A secret that was split between two texts is complete again for whoever reads both.
+            joined = [separator.join(text for _, text in texts) for separator in (" ", "")]
+            findings = [("", _scan(text, find)) for text in joined]
+    finally:
+        forget()
     problems = [
         Problem(pointer, finding.code, _MESSAGES[finding.code], {"rule": finding.rule})
         for pointer, finding in findings

@@ -2,6 +2,7 @@
 
 import re
 from enum import IntEnum
+from functools import lru_cache
 from itertools import pairwise
 
 from app.screening.vocabulary import (
@@ -40,6 +41,9 @@ MIN_LETTERS_FOR_PAIRS = 10
 MIN_RARE_SHARE = 0.25
 MIN_RARE_SHARE_LOWER = 0.35
 """Joined lowercase words have rare pairs where they meet."""
+
+MAX_CACHED = 1024
+"""A text is looked at in several readings and beside its neighbours, so its parts are judged several times."""
 
 _CHUNK = re.compile(r"[^\W_]+")
 _CAMEL_PART = re.compile(r"[A-Z]{2,}(?![a-z])|[A-Z]?[a-z]+|[A-Z]|[^\W\d_A-Za-z]+")
@@ -85,6 +89,7 @@ def trim(value: str) -> str:
     return value.partition("</")[0].rstrip(_ENDING)
 
 
+@lru_cache(MAX_CACHED)
 def classify(value: str) -> Shape:
     """Return the shape class of a trimmed candidate."""
     lowercase_value = value.lower()
@@ -106,6 +111,12 @@ def classify(value: str) -> Shape:
     if len(chunks) == 1:
         return Shape.WORD
     return Shape.HARMLESS if WORD_PARTS.intersection(lowercase_value.replace("_", "-").split("-")) else Shape.COMPOUND
+
+
+def forget() -> None:
+    """Forget the texts that were classified."""
+    classify.cache_clear()
+    is_unreadable.cache_clear()
 
 
 def _is_placeholder(value: str) -> bool:
@@ -132,9 +143,10 @@ def _is_plain(chunk: str) -> bool:
     return chunk.isdigit() or TECHNICAL.match(chunk) is not None or (chunk.isalpha() and not is_unreadable(chunk))
 
 
+@lru_cache(MAX_CACHED)
 def is_unreadable(chunk: str) -> bool:
     """Tell whether a chunk of letters and digits is no word: by its changes of kind, its capitals or its pairs."""
-    if TECHNICAL.match(chunk) or len(chunk) < 4:
+    if len(chunk) < 4 or TECHNICAL.match(chunk):
         return False
     letters = "".join(_LETTERS.findall(chunk))
     if len(letters) >= MIN_LETTERS_FOR_PAIRS and _has_rare_pairs(letters):

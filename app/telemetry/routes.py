@@ -12,7 +12,7 @@ blp = Blueprint("telemetry", __name__, description="Interactions of the product,
 
 @blp.post("/batches", operation_id="sendTelemetry")
 @blp.arguments(TelemetryBatchSchema, max_bytes=BATCH_BODY_BYTES, has_unique_keys=False)
-@blp.response(202, BatchReceiptSchema)
+@blp.response(202, BatchReceiptSchema, errors=(403,))
 def accept_batch(batch: TelemetryBatch) -> Receipt:
     """Accept a telemetry batch.
 

@@ -8,10 +8,12 @@ from app.core import clock
 from app.core.database import PreparedStatement
 from app.core.errors import BadRequest, Problem
 from app.core.jobs import Job, notify
+from app.core.limits.limiter import limiter
 from app.interactions.rules import normalize_operation
 from app.products.key_cache import CallerEnvironment
 from app.screening.service import reject_secrets
 from app.telemetry.schemas import TelemetryBatch, TelemetryEvent
+from config.limits import QuotaName
 
 _encoder = msgspec.json.Encoder()
 
@@ -38,6 +40,7 @@ def accept_batch(environment: CallerEnvironment, batch: TelemetryBatch) -> Recei
     The events are encoded again rather than kept as they came, so that no second parser reads them differently.
     """
     _screen_hints(batch.events)
+    limiter().use_quota(QuotaName.EVENTS, environment.id, len(batch.events))
     events = _encoder.encode(_normalize_operations(batch.events)).decode()
     ADD_BATCH.first(
         environment_id=environment.id, received_at=clock.now(), events=events, event_count=len(batch.events)

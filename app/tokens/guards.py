@@ -11,13 +11,16 @@ from flask import g, request
 
 from app.core import clock
 from app.core.errors import InvalidBearerToken
+from app.core.http.limits import require_attempts_left
 from app.core.http.mounts import Guard
+from app.core.limits.limiter import limiter
 from app.core.pepper import current_pepper
 from app.products import keys
 from app.products.key_cache import CachedKey, CallerEnvironment, key_cache
 from app.products.rules import KeyKind
 from app.tokens import capability
 from app.tokens.capability import BadCapability, Capability, ExpiredCapability
+from config.limits import LimitName
 
 _BEARER = re.compile(r"[Bb][Ee][Aa][Rr][Ee][Rr] +([!-~]+)\Z")
 
@@ -95,7 +98,7 @@ def _authenticate_capability() -> None:
     try:
         token = bearer(InvalidCapability)
         unverified_token = capability.read(token)
-        key = key_cache().find(unverified_token.key_id)
+        key = find_key(unverified_token.key_id)
         if key is None or key.signing_secret is None or not key.is_valid(clock.now()):
             raise InvalidCapability
         verified_capability = capability.verify(unverified_token, key.signing_secret, time.time())
@@ -103,19 +106,33 @@ def _authenticate_capability() -> None:
         raise CapabilityExpired from None
     except BadCapability:
         raise InvalidCapability from None
+    environment = key.environment
+    limiter().count_request(
+        (LimitName.CAPABILITY, (environment.id, verified_capability.interaction_id)),
+        (LimitName.WORKSPACE, environment.workspace_id),
+    )
     context = g._get_current_object()
-    context.capability, context.token, context.environment = verified_capability, token, key.environment
+    context.capability, context.token, context.environment = verified_capability, token, environment
+
+
+def find_key(key_id: str) -> CachedKey | None:
+    """Return a key by its id, or None; raise `RateLimited` rather than look up yet another unknown id."""
+    cache = key_cache()
+    if not cache.has_seen(key_id):
+        require_attempts_left()
+    return cache.find(key_id)
 
 
 def _verified_key(kinds: Sequence[KeyKind], error: type[InvalidBearerToken]) -> CachedKey:
     """Return the caller's key, whose use is recorded, or raise `error`."""
     text, cache = bearer(error), key_cache()
     key_id = keys.read_id(text, kinds)
-    key = cache.find(key_id) if key_id else None
+    key = find_key(key_id) if key_id else None
     if key is None or key.kind not in kinds or not keys.is_same(key.digest, text, current_pepper()):
         raise error
     if not key.is_valid(clock.now()):
         raise error
+    limiter().count_request((LimitName.KEY, key.id), (LimitName.WORKSPACE, key.environment.workspace_id))
     cache.record_use(key)
     return key
 

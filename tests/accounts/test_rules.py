@@ -11,7 +11,6 @@ from app.accounts.rules import (
     ROLES,
     Client,
     Limit,
-    address_prefix,
     is_email,
     may_change,
     password_problem,
@@ -44,22 +43,6 @@ def test_the_first_attempts_are_free_and_every_further_one_waits_longer() -> Non
 @pytest.mark.parametrize("limit", [PAIR_LIMIT, ADDRESS_LIMIT, CODE_LIMIT])
 def test_every_wait_is_bounded_and_shorter_than_its_counter_lives(limit: Limit) -> None:
     assert limit.wait(1_000_000_000) == timedelta(seconds=limit.max_wait_s) < limit.reset_after
-
-
-@pytest.mark.parametrize(
-    ("address", "prefix"),
-    [
-        ("203.0.113.7", "203.0.113.7"),
-        ("2001:db8:1:2:3:4:5:6", "2001:db8:1:2::/64"),
-        ("2001:db8:1:2::1", "2001:db8:1:2::/64"),
-        ("::ffff:203.0.113.7", "203.0.113.7"),
-        ("", "unknown"),
-        ("203.0.113.7:5000", "unknown"),
-        ("<script>", "unknown"),
-    ],
-)
-def test_a_client_is_its_address_or_the_network_of_one_customer(address: str, prefix: str) -> None:
-    assert address_prefix(address) == prefix
 
 
 @pytest.mark.parametrize(

@@ -10,10 +10,10 @@ from flask.testing import FlaskClient
 from sqlalchemy import select
 
 from app import create_app
-from app.accounts import guards
 from app.accounts.models import SignInThrottle
 from app.accounts.rules import ADDRESS_LIMIT, PAIR_LIMIT, Limit
 from app.core.database import session, transaction
+from app.core.http import addresses
 from config.settings import Settings
 from tests.accounts.fixtures import Wait
 from tests.factories import Company, sign_in
@@ -192,7 +192,7 @@ def guess_with(client: FlaskClient, company: Company, headers: dict[str, str]) -
 def test_without_a_trusted_proxy_the_header_is_ignored(
     client: FlaskClient, company: Company, caplog: pytest.LogCaptureFixture, wait: Wait
 ) -> None:
-    guards._warn_of_proxy.cache_clear()
+    addresses._warn_of_proxy.cache_clear()
     statuses = [
         guess_with(client, company, {"X-Forwarded-For": f"203.0.113.{n}"}) for n in range(PAIR_LIMIT.free_attempts + 2)
     ]

@@ -5,7 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from config.limits import DEFAULT_LIMITS, DEFAULT_QUOTAS, LimitName, QuotaName, limit_variable, quota_variable
 from config.settings import BadSettings, Settings
+from tests.conftest import ROOT
 
 VALID_SETTINGS = {
     "DATABASE_URL": "postgres://somebody@db.example/feedback",
@@ -85,6 +87,11 @@ def test_no_mistake_repeats_a_secret() -> None:
         ("AGENT_FEEDBACK_POOL_SIZE", "many"),
         ("AGENT_FEEDBACK_TRUSTED_PROXIES", "-1"),
         ("AGENT_FEEDBACK_TRUSTED_PROXIES", "all"),
+        ("AGENT_FEEDBACK_KEY_LIMIT", "many"),
+        ("AGENT_FEEDBACK_ADDRESS_LIMIT", "600"),
+        ("AGENT_FEEDBACK_CAPABILITY_LIMIT", "-1/minute"),
+        ("AGENT_FEEDBACK_EVENTS_QUOTA", "-1"),
+        ("AGENT_FEEDBACK_REVIEWS_QUOTA", "100/day"),
     ],
 )
 def test_a_value_that_cannot_be_used_is_named(name: str, value: str) -> None:
@@ -162,3 +169,27 @@ def test_another_database_has_nothing_to_do_with_a_running_copy(tmp_path: Path) 
         "AGENT_FEEDBACK_DATA_DIR": str(tmp_path),
     }
     assert not Settings.from_env(other_settings).is_development
+
+
+def test_limits_and_quotas_have_defaults_and_zero_is_none() -> None:
+    settings = Settings.from_env(VALID_SETTINGS)
+    assert str(settings.limits[LimitName.CAPABILITY]) == "120 per 1 minute"
+    assert settings.quotas[QuotaName.EVENTS] == 500_000_000
+    chosen = {"AGENT_FEEDBACK_KEY_LIMIT": "600/minute", "AGENT_FEEDBACK_ADDRESS_LIMIT": "0"}
+    settings = Settings.from_env({**VALID_SETTINGS, **chosen, "AGENT_FEEDBACK_REVIEWS_QUOTA": "0"})
+    assert str(settings.limits[LimitName.KEY]) == "600 per 1 minute"
+    assert (settings.limits[LimitName.ADDRESS], settings.quotas[QuotaName.REVIEWS]) == (None, 0)
+
+
+def test_a_limit_that_cannot_be_read_says_how_one_is_written() -> None:
+    assert find_errors(AGENT_FEEDBACK_KEY_LIMIT="fast") == [
+        "AGENT_FEEDBACK_KEY_LIMIT: must be a number of requests and a period of up to a day, such as 600/minute, "
+        "or 0 for none"
+    ]
+
+
+def test_every_limit_and_quota_stands_in_the_table_with_its_default() -> None:
+    page = (ROOT / "docs" / "deploy.md").read_text()
+    defaults = {limit_variable(name): text for name, text in DEFAULT_LIMITS.items()}
+    defaults |= {quota_variable(name): str(number) for name, number in DEFAULT_QUOTAS.items()}
+    assert [name for name, text in defaults.items() if f"| `{name}` | `{text}` |" not in page] == []

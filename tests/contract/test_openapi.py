@@ -139,6 +139,23 @@ def test_only_the_operations_of_public_mounts_need_no_credential(description: di
     }
 
 
+def test_every_operation_tells_of_its_limit_but_health_which_has_none(description: dict[str, Any]) -> None:
+    unlimited = {place for place, operation in operations(description).items() if "429" not in operation["responses"]}
+    assert unlimited == {"get /healthz", "get /readyz"}
+    limited = description["components"]["responses"]["TOO_MANY_REQUESTS"]
+    assert limited["headers"].keys() == {"Retry-After", "RateLimit", "RateLimit-Policy"}
+    example = limited["content"]["application/json"]["example"]
+    assert (example["code"], example["limit"], example["retryAfterS"]) == ("rate_limited", "capability", 37)
+
+
+def test_what_a_quota_refuses_is_told(description: dict[str, Any]) -> None:
+    ids = ("submitOutcome", "submitReport", "sendTelemetry", "sendEvidence", "requestContext")
+    told = {operation["operationId"]: "403" in operation["responses"] for operation in operations(description).values()}
+    assert [name for name in ids if not told[name]] == []
+    names = description["components"]["schemas"]["Error"]["properties"]["quota"]["enum"]
+    assert names == ["events", "reviews", "reports", "questions", "evidence"]
+
+
 def test_every_error_of_every_operation_has_the_error_schema(description: dict[str, Any]) -> None:
     responses = description["components"]["responses"]
     for place, operation in operations(description).items():

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from app.blueprints import API_MOUNTS
-from app.core.errors import ApiError, BadRequest, DuplicateKey, Unprocessable
+from app.core.errors import ApiError, BadRequest, DuplicateKey, TooManyMembers, Unprocessable
 from app.core.http.blueprint import Blueprint
 from app.core.wire.decoder import BodyDecoder, fast_struct
 from app.core.wire.fields import Choice, Flag, Identifier, Instant, Integer, Number, Text
@@ -200,3 +200,26 @@ def test_a_record_that_differs_from_its_schema_stops_the_start(payload: type[Pay
         BodyDecoder(schema())
     with pytest.raises(TypeError, match="note"):
         fast_struct(schema())
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        {f"key{number}": 1 for number in range(11)},
+        {"a": [{}] * 10},
+        {"a": [[0, 0], [0, 0], {"b": 0, "c": [0] * 4}]},
+    ],
+)
+def test_a_body_with_more_members_than_allowed_is_refused_before_anything_looks_at_it(document: object) -> None:
+    looks: list[object] = []
+    with pytest.raises(TooManyMembers, match="10 together"):
+        BodyDecoder(OutcomeSchema(), max_members=10).decode(json.dumps(document).encode(), looks.append)
+    assert looks == []
+
+
+def test_as_many_members_as_allowed_are_looked_at() -> None:
+    looks: list[object] = []
+    document = {"a": [{}] * 9}
+    with pytest.raises(BadRequest) as refusal:
+        BodyDecoder(OutcomeSchema(), max_members=10).decode(json.dumps(document).encode(), looks.append)
+    assert (refusal.value.slug, looks) == ("bad_request", [document])

@@ -119,8 +119,11 @@ def free_port() -> int:
 
 
 @contextmanager
-def running_stack(folder: Path, sweep_interval_s: int = 60) -> Iterator[Stack]:
-    """Start everything on servers of its own, supervised as by bin/dev, and end everything."""
+def running_stack(folder: Path, sweep_interval_s: int = 60, **variables: str) -> Iterator[Stack]:
+    """Start everything on servers of its own, supervised as by bin/dev, and end everything.
+
+    `variables` are added to the environment of its processes.
+    """
     sockets = socket_folder()
     postgres = EmbeddedPostgres(folder / "postgres", sockets, folder / "postgres.log")
     valkey = EmbeddedValkey(sockets, folder / "valkey.log")
@@ -134,7 +137,7 @@ def running_stack(folder: Path, sweep_interval_s: int = 60) -> Iterator[Stack]:
         output = cleanup.enter_context(log.open("w"))
         servers = Servers(postgres.url(), valkey.url, has_roles=True)
         environ = _environ(servers, servers.database("journey"), log.parent)
-        environ["AGENT_FEEDBACK_SWEEP_INTERVAL_S"] = str(sweep_interval_s)
+        environ |= {"AGENT_FEEDBACK_SWEEP_INTERVAL_S": str(sweep_interval_s), **variables}
         supervisor = Supervisor(environ, ROOT, lambda name, line: _write(output, name, line))
         commands = read_procfile(ROOT / "Procfile")
         _run(commands.pop("release"), environ)

@@ -1,5 +1,6 @@
 """Rejecting a text, counting it, and failing closed."""
 
+import contextlib
 import logging
 import random
 import re
@@ -8,7 +9,7 @@ from collections.abc import Iterator
 import pytest
 
 from app.core.errors import BadRequest, Unavailable
-from app.screening import scanner, service
+from app.screening import candidates, personal, scanner, service, shapes
 from app.screening.scanner import Finding
 from app.screening.service import (
     ScreeningFailed,
@@ -166,3 +167,13 @@ def test_the_check_fails_when_everything_is_rejected(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(service, "find_private", lambda text: find(text) or Finding(scanner.SECRET, "everything"))
     with pytest.raises(SelfCheckFailed, match="ordinary note"):
         check_itself()
+
+
+@pytest.mark.parametrize(
+    "note", [NOTE, f"The password is {SECRET} now.", "Call +41 44 668 18 00, token abc-1f.v2_x9z."]
+)
+def test_no_part_of_a_text_outlives_its_request(note: str) -> None:
+    with contextlib.suppress(BadRequest):
+        reject_private([("/note", note)])
+    caches = (candidates.is_random_token, shapes.classify, shapes.is_unreadable, personal._is_possible)
+    assert [cache.cache_info().currsize for cache in caches] == [0, 0, 0, 0]

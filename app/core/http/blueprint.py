@@ -12,7 +12,7 @@ from flask import Response, current_app, request
 from flask_smorest import Blueprint as SmorestBlueprint
 
 from app.core.database import transaction
-from app.core.errors import CLOSE, ApiError, Problem, Unauthorized, Unprocessable
+from app.core.errors import CLOSE, ApiError, Problem, TooManyRequests, Unauthorized, Unprocessable
 from app.core.http.body import AGENT_BODY_BYTES, read_body
 from app.core.http.errors import JSON_HEADERS, error_response
 from app.core.http.mounts import Guard
@@ -24,8 +24,14 @@ from app.core.wire.schemas import Schema
 PRIVATE = "private, no-store"
 """Answers to a credential hold tokens, reviews and context; no cache may keep them."""
 
+BYTES_PER_MEMBER = 64
+"""Of the largest body that an endpoint takes: 1,024 members for an agent's, 16,384 for a batch, more than any needs."""
+
 View = Callable[..., Any]
 Decorator = Callable[[View], View]
+
+_WITHOUT_FALLBACK = (Unauthorized.status, TooManyRequests.status)
+"""Errors of requests that may not cost a look into the database."""
 
 _WHOLE_NUMBER = re.compile(r"-?[0-9]{1,9}\Z")
 
@@ -38,6 +44,7 @@ class Blueprint(SmorestBlueprint):  # type: ignore[misc]  # flask-smorest has no
         self.title = title or name.replace("_", " ").capitalize()
         """The tag of its operations in the API description."""
         self.guard: Guard | None = None
+        self.is_limited = True
         self.decoders: list[BodyDecoder] = []
         self._prepare_doc_cbks.append(self._prepare_operation_doc)
 
@@ -116,7 +123,7 @@ class Blueprint(SmorestBlueprint):  # type: ignore[misc]  # flask-smorest has no
 
         def decorator(find: Callable[[], Any]) -> Callable[[], Any]:
             def respond(error: ApiError) -> Response:
-                if error.status != Unauthorized.status and error.status < 500:
+                if error.status not in _WITHOUT_FALLBACK and error.status < 500:
                     try:
                         with transaction():
                             answer = find()
@@ -144,6 +151,8 @@ class Blueprint(SmorestBlueprint):  # type: ignore[misc]  # flask-smorest has no
             errors.add(401)
         else:
             doc["security"] = []
+        if self.is_limited:
+            errors.add(429)
         for status in sorted(errors):
             doc.setdefault("responses", {}).setdefault(status, HTTPStatus(status).name)
         return doc
@@ -174,7 +183,12 @@ def _body_loader(
     has_unique_keys: bool = True,
     may_name_account: bool = False,
 ) -> tuple[Callable[[], Any], dict[str, Any]]:
-    decoder = BodyDecoder(schema(), invalid_status=invalid_status, has_unique_keys=has_unique_keys)
+    decoder = BodyDecoder(
+        schema(),
+        invalid_status=invalid_status,
+        has_unique_keys=has_unique_keys,
+        max_members=max_bytes // BYTES_PER_MEMBER,
+    )
     blueprint.decoders.append(decoder)
 
     def load() -> Any:

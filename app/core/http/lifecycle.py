@@ -1,4 +1,4 @@
-"""Hooks of every request: its id, its guard, its CORS headers and its log line."""
+"""Hooks of every request: its id, its limits, its guard, its CORS headers and its log line."""
 
 import re
 import time
@@ -13,13 +13,14 @@ from app.core.errors import CLOSE
 from app.core.http.access_log import write_access_line
 from app.core.http.body import has_unread_body
 from app.core.http.errors import error_response
+from app.core.http.limits import authenticate, count_address
 from app.core.http.mounts import Mount
 
 _SAFE_REQUEST_ID = re.compile(r"[A-Za-z0-9_.-]{8,64}\Z")
 
 CORS_HEADERS = {
     "Access-Control-Allow-Origin": "*",
-    "Access-Control-Expose-Headers": "X-Request-Id, Retry-After",
+    "Access-Control-Expose-Headers": "X-Request-Id, Retry-After, RateLimit, RateLimit-Policy",
 }
 PREFLIGHT_HEADERS = {
     "Access-Control-Allow-Headers": "Authorization, Content-Type",
@@ -57,22 +58,28 @@ def install(app: Flask) -> None:
         context.started_at = time.perf_counter()
         request_id = current.headers.get("X-Request-Id")
         context.request_id = request_id if request_id and _SAFE_REQUEST_ID.match(request_id) else uuid.uuid4().hex
-        context.mount = mounts.get(current.blueprint)
-        if context.mount is not None and current.method != "OPTIONS":
-            context.mount.guard.authenticate()
+        mount = context.mount = mounts.get(current.blueprint)
+        if mount is None or mount.is_limited:
+            count_address()
+        if mount is not None and current.method != "OPTIONS":
+            authenticate(mount)
 
     @app.after_request
     def finish(response: Response) -> Response:
         context, current = g._get_current_object(), request._get_current_object()  # type: ignore[attr-defined]  # a proxy's own method
         response.headers["X-Request-Id"] = context.request_id
         if context.mount is not None and context.mount.cors:
-            response.headers.update(CORS_HEADERS)
-            if current.method == "OPTIONS":
-                response.headers.update(PREFLIGHT_HEADERS)
-                response.headers["Access-Control-Allow-Methods"] = ", ".join(sorted(response.allow))
+            _add_cors_headers(response, is_preflight=current.method == "OPTIONS")
         if has_unread_body(current):
             response.headers.update(CLOSE)
         write_access_line(current, response, context.request_id, time.perf_counter() - context.started_at)
         return response
 
     app.register_error_handler(Exception, error_response)
+
+
+def _add_cors_headers(response: Response, *, is_preflight: bool) -> None:
+    response.headers.update(CORS_HEADERS)
+    if is_preflight:
+        response.headers.update(PREFLIGHT_HEADERS)
+        response.headers["Access-Control-Allow-Methods"] = ", ".join(sorted(response.allow))

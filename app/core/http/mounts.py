@@ -38,3 +38,5 @@ class Mount:
     guard: Guard
     cors: bool = False
     """Whether scripts of any origin may call it; never together with cookies."""
+    is_limited: bool = True
+    """Whether its requests count for the limit of their client's address."""

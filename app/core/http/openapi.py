@@ -63,7 +63,7 @@ class Api(SmorestApi):  # type: ignore[misc]  # flask-smorest has no types
     def mount(self, mount: Mount) -> None:
         """Register a blueprint under its prefix and guard, and describe it."""
         assert isinstance(mount.blueprint, Blueprint)
-        mount.blueprint.guard = mount.guard
+        mount.blueprint.guard, mount.blueprint.is_limited = mount.guard, mount.is_limited
         if mount.guard.credential:
             settings: Settings = self._app.extensions["settings"]
             self.spec.components.security_schemes.setdefault(mount.guard.name, mount.guard.security_scheme(settings))

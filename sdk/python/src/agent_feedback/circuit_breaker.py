@@ -20,9 +20,9 @@ class CircuitBreaker:
         self._open_until = now + self._open_s
         return False
 
-    def open(self) -> None:
-        """Stop the calls from now on."""
-        self._open_until = time.monotonic() + self._open_s
+    def open(self, at_least_s: float = 0.0) -> None:
+        """Stop the calls from now on, for so many seconds if that is longer than usual."""
+        self._open_until = time.monotonic() + max(self._open_s, at_least_s)
 
     def close(self) -> None:
         """Allow all calls again."""

@@ -102,7 +102,7 @@ class ContextClient:
             raise
         if response.status != 200:
             if response.status in _OUTAGE_STATUSES or response.status >= 500:
-                self._breaker.open()
+                self._breaker.open(response.retry_after_s)
             raise ServiceRefused(response.status, content)
         self._breaker.close()
         return content

@@ -4,7 +4,6 @@ import atexit
 import json
 import logging
 import os
-import re
 import threading
 import time
 import weakref
@@ -13,9 +12,10 @@ from contextlib import suppress
 from typing import Any, NamedTuple
 
 from agent_feedback import protocol_files
-from agent_feedback.errors import ServiceRefused, ServiceUnavailable
+from agent_feedback.errors import ServiceUnavailable
 from agent_feedback.http import HttpClient, HttpResponse, backoff_s
 from agent_feedback.options import Options
+from agent_feedback.refusals import exceeded_quota, refused_indexes
 
 BATCH_SIZE = 50
 FIRST_BACKOFF_S = 0.2
@@ -23,8 +23,8 @@ MAX_BACKOFF_S = 5.0
 UNAUTHORIZED_PAUSE_S = 60.0
 """After a 401 nothing is sent for this long: the key does not become valid by asking."""
 
-_EVENT_POINTER = re.compile(r"/events/(0|[1-9][0-9]{0,5})(?:/|\Z)")
 _WARNINGS = {
+    "quota": "telemetry is refused until the next UTC day (quota %s of the environment); the product is not affected",
     "failure": "telemetry could not be delivered (%s); the product is not affected",
     "drop": "telemetry events were dropped (%s); the product is not affected",
 }
@@ -196,9 +196,15 @@ class TelemetryQueue:
                 with self._condition:
                     self.counters["sent"] += len(batch)
                 return None
+            if quota := exceeded_quota(response):
+                self._warn("quota", quota)
+                self._drop("refused", len(batch), is_told=True)
+                return None
             self._warn("failure", f"status {response.status}")
             if response.status in (408, 429) or response.status >= 500:
-                self._requeue(batch)
+                # A limit that says when it ends is no failure of the events: they wait for as long.
+                is_limited = response.status == 429 and response.retry_after_s > 0
+                self._requeue(batch, failures=0 if is_limited else 1)
                 return response.retry_after_s
             batch = self._drop_refused(batch, response)
             if response.status == 401:
@@ -219,9 +225,9 @@ class TelemetryQueue:
             self._in_flight = len(remaining_events)
         return remaining_events
 
-    def _requeue(self, batch: Batch) -> None:
+    def _requeue(self, batch: Batch, failures: int = 1) -> None:
         """Queue a batch again, before all others, without the events that were tried often enough."""
-        retries = [QueuedEvent(event.text, event.failures + 1) for event in batch]
+        retries = [QueuedEvent(event.text, event.failures + failures) for event in batch]
         retries = [event for event in retries if event.failures < self._options.max_attempts]
         with self._condition:
             space = 0 if self._is_closing else max(self._options.max_queue_size - len(self._queue), 0)
@@ -232,11 +238,12 @@ class TelemetryQueue:
         self._drop("undelivered", len(batch) - len(retries))
         self._drop(reason, len(retries) - len(queued_retries))
 
-    def _drop(self, reason: str, count: int) -> None:
+    def _drop(self, reason: str, count: int, *, is_told: bool = False) -> None:
         if count:
             with self._condition:
                 self.counters[f"dropped_{reason}"] += count
-            self._warn("drop", reason)
+            if not is_told:
+                self._warn("drop", reason)
 
     def _count_dropped(self) -> int:
         return sum(count for name, count in self.counters.items() if name.startswith("dropped_"))
@@ -247,22 +254,6 @@ class TelemetryQueue:
         if message:
             with suppress(Exception):
                 logger.warning(message, reason)
-
-
-def refused_indexes(response: HttpResponse, size: int) -> set[int]:
-    """Return the indexes of the events that a 400 or 422 names by pointer.
-
-    Empty where a problem is not about one event of the batch: the whole batch is refused then.
-    """
-    if response.status not in (400, 422):
-        return set()
-    try:
-        errors = ServiceRefused(response.status, json.loads(response.body)).errors
-    except (ValueError, RecursionError):
-        return set()
-    matches = [_EVENT_POINTER.match(str(entry.get("pointer"))) for entry in errors]
-    indexes = {int(match[1]) for match in matches if match}
-    return indexes if None not in matches and all(index < size for index in indexes) else set()
 
 
 def _as_json(event: Event) -> bytes | None:

@@ -22,6 +22,7 @@ _CODE = re.compile(r"[a-z][a-z0-9_]{0,63}\Z")
 _MEANING_OF_CODE = {
     "token_not_allowed": "the service's allowlist is older than this program's; update the service, or leave the token "
     "out with --exclude",
+    "quota_exceeded": "the environment's quota of evidence is used up; nothing is lost: run again after midnight UTC",
     "host_not_allowed": "the service's allowlist is older than this program's; update the service, or leave the host "
     "out with --exclude",
 }

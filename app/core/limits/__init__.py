@@ -1,0 +1,1 @@
+"""Limits of requests and quotas of what grows: counted in the process, shared through the broker's server."""
