@@ -108,12 +108,12 @@ def raw_insert(stack: Stack, number: int, writers: int, page: int = 50) -> tuple
     before = cpu_s(stack.postgres.process.pid) + own_cpu_s()
     context = multiprocessing.get_context("fork")
     processes = [context.Process(target=write_raw, args=(url, part, page)) for part in rows]
-    began = time.perf_counter()
+    started_at = time.perf_counter()
     for process in processes:
         process.start()
     for process in processes:
         process.join()
-    seconds = time.perf_counter() - began
+    seconds = time.perf_counter() - started_at
     spent = cpu_s(stack.postgres.process.pid) + own_cpu_s() - before
     return number / seconds, spent / number * 1e6
 

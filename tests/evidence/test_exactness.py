@@ -60,8 +60,8 @@ class EvidenceLife(RuleBasedStateMachine):
     )
     def send(self, events: list[tuple[int, int, int]], source: dict[str, str]) -> None:
         batch = [make_event(f"event_{number:04d}", days / 2, kind) for number, days, kind in events]
-        answer = send_evidence(self.client, self.company, *batch, source=source).json
-        assert sum(answer.values()) == len(events)
+        response = send_evidence(self.client, self.company, *batch, source=source).json
+        assert sum(response.values()) == len(events)
 
     @rule(batch=st.sampled_from([1, 3, 1000]))
     def roll_up(self, batch: int) -> None:
@@ -142,9 +142,9 @@ def test_the_summary_is_exact_at_every_moment(app: Flask, company: Company, monk
             events = [
                 make_event(f"event_{event_number:04d}", rng.uniform(0, 7), rng.randrange(6)) for event_number in ids
             ]
-            answer = send_evidence(client, company, *events, source=rng.choice(SOURCES)).json
-            assert sum(answer.values()) == len(events)
-            accepted += answer["accepted"]
+            response = send_evidence(client, company, *events, source=rng.choice(SOURCES)).json
+            assert sum(response.values()) == len(events)
+            accepted += response["accepted"]
         senders_left.release()
         return accepted
 

@@ -121,11 +121,11 @@ def test_ids_of_another_company_reach_nothing(app: Flask, client: FlaskClient, n
     caller, other = create_tenant(client, "shop.own_colour"), create_tenant(client, "shop.secret_colour")
     before = stored_rows(other)
     request, status = REQUESTS[name]
-    answer = request(client, caller, other)
-    assert answer.status_code == status, answer.text
+    response = request(client, caller, other)
+    assert response.status_code == status, response.text
     assert stored_rows(other) == before
     for foreign_id in (other.retrieval_id, other.decision_id, *other.signal_ids, str(other.company.environment_id)):
-        assert foreign_id not in answer.text
+        assert foreign_id not in response.text
 
 
 def test_every_endpoint_is_tried(app: Flask) -> None:

@@ -59,12 +59,12 @@ def test_signing_out_holds_in_every_process(person: Person) -> None:
 
 def test_simultaneous_guesses_are_counted_over_all_processes(person: Person) -> None:
     with ThreadPoolExecutor(TIMES) as pool:
-        answers = list(pool.map(person.sign_in, ["a guess"] * TIMES))
-    statuses = [answer.status_code for answer in answers]
+        responses = list(pool.map(person.sign_in, ["a guess"] * TIMES))
+    statuses = [response.status_code for response in responses]
     assert set(statuses) == {401, 429}
     # The wait after the last free guess is two seconds, in which a slow machine lets another one in.
     assert PAIR_LIMIT.free_attempts + 1 <= statuses.count(401) <= PAIR_LIMIT.free_attempts + 3
-    assert all(int(answer.headers["Retry-After"]) >= 1 for answer in answers if answer.status_code == 429)
+    assert all(int(response.headers["Retry-After"]) >= 1 for response in responses if response.status_code == 429)
 
 
 def test_a_broker_that_is_away_keeps_nobody_out(stack: Stack, person: Person) -> None:

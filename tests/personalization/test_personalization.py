@@ -184,7 +184,7 @@ def test_thirty_at_once_record_one(app: Flask, company: Company) -> None:
         return decision_response.status_code, (decision_response.data, outcome_response.data)
 
     with ThreadPoolExecutor(30) as pool:
-        answers = list(pool.map(work, range(30)))
-    assert sorted({status for status, _ in answers}) == [200, 409]
-    assert sum(status == 200 for status, _ in answers) == 15
-    assert len({data for _, data in answers if data}) == 1
+        responses = list(pool.map(work, range(30)))
+    assert sorted({status for status, _ in responses}) == [200, 409]
+    assert sum(status == 200 for status, _ in responses) == 15
+    assert len({data for _, data in responses if data}) == 1

@@ -119,8 +119,8 @@ def test_a_choice_can_be_changed_through_the_newest_envelope(stack: Stack, compa
     decide(stack, feedback.start_interaction().envelope("account_7"), "approved")
     wait_until(lambda: state(feedback, "account_7") == "feedback_ready", 10)
     manage = feedback.start_interaction().envelope("account_7")["manageConsent"]
-    answer = post(stack, manage, {"decision": "declined"})
-    assert (answer["state"], answer["changed"]) == ("declined", True)
+    response = post(stack, manage, {"decision": "declined"})
+    assert (response["state"], response["changed"]) == ("declined", True)
     wait_until(lambda: state(feedback, "account_7") == "feedback_disabled", 10)
 
 
@@ -142,6 +142,6 @@ def decide(stack: Stack, content: dict[str, Any], decision: str) -> None:
 
 
 def post(stack: Stack, action: dict[str, Any], body: dict[str, str]) -> Any:
-    answer = requests.post(action["url"], json=body, headers={"Authorization": action["authorization"]}, timeout=10)
-    assert answer.status_code == 200, answer.text
-    return answer.json()
+    response = requests.post(action["url"], json=body, headers={"Authorization": action["authorization"]}, timeout=10)
+    assert response.status_code == 200, response.text
+    return response.json()
