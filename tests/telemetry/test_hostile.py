@@ -7,7 +7,7 @@ from flask.testing import FlaskClient
 
 from tests.factories import Company, bearer
 
-HOSTILE = [
+HOSTILE_BODIES = [
     b"",
     b"null",
     b"[]",
@@ -32,7 +32,7 @@ HOSTILE = [
 ]
 
 
-@pytest.mark.parametrize("body", HOSTILE, ids=lambda body: repr(body[:24]))
+@pytest.mark.parametrize("body", HOSTILE_BODIES, ids=lambda body: repr(body[:24]))
 def test_hostile_bodies_are_refused_and_never_break_anything(
     client: FlaskClient, company: Company, body: bytes
 ) -> None:
