@@ -41,7 +41,7 @@ def test_a_line_that_is_too_long_is_skipped_without_being_held(monkeypatch: pyte
     chunks = [b"first\n", b"y" * 11, b"y" * 10, b"y\nnext", b"\nlast\n"]
     blocks = list(whole_lines(reader(chunks), 0, is_complete=False))
     assert b"".join(block.lines for block in blocks) == b"first\nnext\nlast\n"
-    assert sum(block.too_long for block in blocks) == 1
+    assert sum(block.skipped_line_count for block in blocks) == 1
     assert [b"".join(chunks)[block.start : block.end] for block in blocks] == [block.lines for block in blocks]
 
 
