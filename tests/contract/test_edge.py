@@ -27,7 +27,7 @@ class Response(NamedTuple):
 
 
 def send(stack: Stack, request: bytes, *, is_incomplete: bool = False) -> Response:
-    """Send bytes over a connection of their own; `cut` ends what the client sends."""
+    """Send bytes over a new connection; with `is_incomplete` the client closes its side after them."""
     address = urlsplit(stack.url)
     with socket.create_connection((address.hostname, address.port), timeout=15) as connection:
         connection.sendall(request)
@@ -41,8 +41,8 @@ def send(stack: Stack, request: bytes, *, is_incomplete: bool = False) -> Respon
         return Response(response.status, headers, body, headers.get("connection") == "close")
 
 
-def post(path: str, token: str, *lines: str) -> bytes:
-    head = [f"POST {path} HTTP/1.1", "Host: localhost", f"Authorization: Bearer {token}", *lines]
+def post(path: str, token: str, *header_lines: str) -> bytes:
+    head = [f"POST {path} HTTP/1.1", "Host: localhost", f"Authorization: Bearer {token}", *header_lines]
     return "\r\n".join([*head, "Content-Type: application/json", "", ""]).encode()
 
 
@@ -55,11 +55,13 @@ def send_chunks(stack: Stack, content: bytes, *, is_incomplete: bool = False) ->
     return send(stack, head + content, is_incomplete=is_incomplete)
 
 
-def send_review(stack: Stack, content: bytes, *lines: str, token: str = "", is_incomplete: bool = False) -> Response:
-    lines = lines or (f"Content-Length: {len(content)}",)
+def send_review(
+    stack: Stack, content: bytes, *header_lines: str, token: str = "", is_incomplete: bool = False
+) -> Response:
+    header_lines = header_lines or (f"Content-Length: {len(content)}",)
     return send(
         stack,
-        post("/api/v2/outcomes", token or stack.company.capability(), *lines) + content,
+        post("/api/v2/outcomes", token or stack.company.capability(), *header_lines) + content,
         is_incomplete=is_incomplete,
     )
 
