@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 
 from bench import commands, evidence
-from bench.load import Measured, request, send
+from bench.load import Measurement, request, send
 from bench.measure import bare_flask, cpu_s, raw_insert, remove_bare_reviews, service_cpu_s
 from tests.factories import NOTE, event
 from tests.journeys.stack import Stack, running_stack, wait_until
@@ -99,7 +99,7 @@ def _bare(stack: Stack, url: str, pid: int, path: str) -> tuple[float, float]:
     return p50_ms, (cpu_s(*processes) - before) / MANY_CLIENTS * 1e6
 
 
-def _outcomes(stack: Stack, number: int, clients: int) -> tuple[Measured, float]:
+def _outcomes(stack: Stack, number: int, clients: int) -> tuple[Measurement, float]:
     body = {"outcome": "success", "note": NOTE}
     requests = [request(stack.url, "/api/v2/outcomes", stack.company.capability(), body) for _ in range(number)]
     before = service_cpu_s(stack)
@@ -108,7 +108,7 @@ def _outcomes(stack: Stack, number: int, clients: int) -> tuple[Measured, float]
     return measured, (service_cpu_s(stack) - before) / number * 1e6
 
 
-def _telemetry(stack: Stack) -> tuple[Measured, float]:
+def _telemetry(stack: Stack) -> tuple[Measurement, float]:
     requests = [
         request(stack.url, "/api/v2/telemetry/batches", stack.company.product_key, {"events": _events()})
         for _ in range(BATCHES)

@@ -18,7 +18,7 @@ from app import create_app
 from app.core.database import transaction
 from app.core.jobs import Job, JobNotifier
 from app.evidence.queries import summarize
-from bench.load import Measured, request, send
+from bench.load import Measurement, request, send
 from bench.measure import service_cpu_s
 from config.settings import Settings
 from tests.conftest import ROOT
@@ -66,7 +66,7 @@ _PURGE = "from workers.celery import flask_app as f; from app.retention import s
 _PURGE += "\n    while not s.expire_evidence().is_complete: pass"
 
 
-def accept(stack: Stack, batches: int, batch: int) -> tuple[Measured, float]:
+def accept(stack: Stack, batches: int, batch: int) -> tuple[Measurement, float]:
     """Send batches and have them rolled up; returns the times, and processor microseconds an event."""
     requests = [_request(stack, batch) for _ in range(batches)]
     before = service_cpu_s(stack)
@@ -88,10 +88,10 @@ def read(stack: Stack, many: int = MANY) -> tuple[float, float]:
     with app.app_context():
         for _ in range(READINGS):
             for environment_id in environments:
-                began = time.perf_counter()
+                started_at = time.perf_counter()
                 with transaction():
                     summarize(*company, environment_id, 90)
-                times[environment_id].append(time.perf_counter() - began)
+                times[environment_id].append(time.perf_counter() - started_at)
     few, many_ms = (statistics.median(times[environment_id]) * 1e3 for environment_id in environments)
     return few, many_ms
 

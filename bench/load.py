@@ -1,4 +1,4 @@
-"""A load generator that costs little itself: ready-made requests over kept connections, one process a run."""
+"""A load generator with little overhead: prepared requests over keep-alive connections, in one process for each run."""
 
 import json
 import socket
@@ -12,8 +12,8 @@ from typing import NamedTuple
 from urllib.parse import urlsplit
 
 
-class Measured(NamedTuple):
-    """What one run showed."""
+class Measurement(NamedTuple):
+    """The duration, the latencies and the number of requests of one run."""
 
     seconds: float
     p50_ms: float
@@ -30,11 +30,11 @@ def request(url: str, path: str, token: str | None, body: object) -> bytes:
     return head.encode() + b"Content-Type: application/json\r\n\r\n" + content
 
 
-def send(url: str, requests: Sequence[bytes], clients: int, expected: int) -> Measured:
-    """Send the requests over this many connections and measure; every answer must have the expected status."""
+def send(url: str, requests: Sequence[bytes], clients: int, expected_status: int) -> Measurement:
+    """Send the requests over this many connections and measure; every response must have the expected status."""
     context = get_context("fork")
     receiver, sender = context.Pipe(duplex=False)
-    process = context.Process(target=_run, args=(sender, url, requests, clients, expected))
+    process = context.Process(target=_run, args=(sender, url, requests, clients, expected_status))
     process.start()
     sender.close()
     try:
@@ -42,16 +42,21 @@ def send(url: str, requests: Sequence[bytes], clients: int, expected: int) -> Me
     except EOFError:
         raise SystemExit("a request of the benchmark was not answered as expected") from None
     process.join()
-    ordered = sorted(latencies)
-    return Measured(seconds, statistics.median(ordered) * 1e3, ordered[int(len(ordered) * 0.99)] * 1e3, len(ordered))
+    sorted_latencies = sorted(latencies)
+    return Measurement(
+        seconds,
+        statistics.median(sorted_latencies) * 1e3,
+        sorted_latencies[int(len(sorted_latencies) * 0.99)] * 1e3,
+        len(sorted_latencies),
+    )
 
 
-def _run(sender, url, requests, clients, expected):
+def _run(sender, url, requests, clients, expected_status):
     latencies: list[float] = []
     failures: list[str] = []
-    began = time.perf_counter()
+    started_at = time.perf_counter()
     threads = [
-        threading.Thread(target=_client, args=(url, requests[number::clients], expected, latencies, failures))
+        threading.Thread(target=_client, args=(url, requests[number::clients], expected_status, latencies, failures))
         for number in range(clients)
     ]
     for thread in threads:
@@ -61,19 +66,19 @@ def _run(sender, url, requests, clients, expected):
     if failures:
         print(failures[0], file=sys.stderr)
         sys.exit(1)
-    sender.send((time.perf_counter() - began, latencies))
+    sender.send((time.perf_counter() - started_at, latencies))
 
 
-def _client(url, requests, expected, latencies, failures):
-    parts = urlsplit(url)
-    status = f" {expected} ".encode()
-    with socket.create_connection((parts.hostname, parts.port), timeout=30) as connection:
+def _client(url, requests, expected_status, latencies, failures):
+    address = urlsplit(url)
+    status = f" {expected_status} ".encode()
+    with socket.create_connection((address.hostname, address.port), timeout=30) as connection:
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         for request in requests:
-            began = time.perf_counter()
+            started_at = time.perf_counter()
             connection.sendall(request)
             answer = _read(connection)
-            latencies.append(time.perf_counter() - began)
+            latencies.append(time.perf_counter() - started_at)
             if status not in answer[:20]:
                 failures.append(answer[:300].decode(errors="replace"))
                 return
@@ -84,9 +89,9 @@ def _read(connection: socket.socket) -> bytes:
     while b"\r\n\r\n" not in answer:
         answer += connection.recv(65536)
     head, _, body = answer.partition(b"\r\n\r\n")
-    low = head.lower()
-    start = low.index(b"content-length:") + 15
-    length = int(low[start:].split(b"\r\n", 1)[0])
+    lower_head = head.lower()
+    start = lower_head.index(b"content-length:") + 15
+    length = int(lower_head[start:].split(b"\r\n", 1)[0])
     while len(body) < length:
         body += connection.recv(65536)
     return head

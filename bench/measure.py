@@ -90,32 +90,32 @@ def raw_rows(number: int) -> list[tuple[Any, ...]]:
     ]
 
 
-def write_raw(url: str, rows: list[tuple[Any, ...]], page: int) -> None:
-    """Insert rows with nothing but psycopg2, one commit a page."""
+def write_raw(url: str, rows: list[tuple[Any, ...]], page_size: int) -> None:
+    """Insert rows with nothing but psycopg2, one commit for each page."""
     register_uuid()
     with closing(psycopg2.connect(url)) as connection, connection.cursor() as cursor:
-        for start in range(0, len(rows), page):
+        for start in range(0, len(rows), page_size):
             statement = f"INSERT INTO interactions ({COLUMNS}) VALUES %s"
-            execute_values(cursor, statement, rows[start : start + page], page_size=page)
+            execute_values(cursor, statement, rows[start : start + page_size], page_size=page_size)
             connection.commit()
 
 
-def raw_insert(stack: Stack, number: int, writers: int, page: int = 50) -> tuple[float, float]:
+def raw_insert(stack: Stack, number: int, writers: int, page_size: int = 50) -> tuple[float, float]:
     """Insert rows by raw psycopg2; returns rows a second, and processor microseconds a row."""
     url = stack.database_url
     rows = [raw_rows(number // writers) for _ in range(writers)]
     assert stack.postgres.process
-    before = cpu_s(stack.postgres.process.pid) + own_cpu_s()
+    start_cpu_s = cpu_s(stack.postgres.process.pid) + own_cpu_s()
     context = multiprocessing.get_context("fork")
-    processes = [context.Process(target=write_raw, args=(url, part, page)) for part in rows]
-    began = time.perf_counter()
+    processes = [context.Process(target=write_raw, args=(url, part, page_size)) for part in rows]
+    started_at = time.perf_counter()
     for process in processes:
         process.start()
     for process in processes:
         process.join()
-    seconds = time.perf_counter() - began
-    spent = cpu_s(stack.postgres.process.pid) + own_cpu_s() - before
-    return number / seconds, spent / number * 1e6
+    seconds = time.perf_counter() - started_at
+    used_cpu_s = cpu_s(stack.postgres.process.pid) + own_cpu_s() - start_cpu_s
+    return number / seconds, used_cpu_s / number * 1e6
 
 
 def own_cpu_s() -> float:

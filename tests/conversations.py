@@ -63,9 +63,9 @@ class ContextApi:
 
     def context_values(self, purpose: str = PERSONALIZATION, **references: str) -> dict[str, str]:
         """Return the values of the retrieved items by their keys."""
-        answer = self.retrieve(purpose, **references)
-        assert answer.status_code == 200, answer.data
-        return {item["key"]: item["value"] for item in answer.json["items"]}
+        response = self.retrieve(purpose, **references)
+        assert response.status_code == 200, response.data
+        return {item["key"]: item["value"] for item in response.json["items"]}
 
     def put_field(self, key: str, **details: Any) -> TestResponse:
         body = {"label": "Preferred pace", "type": "preference", "allowedValues": ["slow", "fast"], **details}

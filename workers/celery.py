@@ -1,4 +1,4 @@
-"""The Celery app: the same service without its HTTP side."""
+"""The Celery app, which runs jobs in the context of the Flask app."""
 
 import logging
 from contextlib import suppress
@@ -20,7 +20,7 @@ from app.health.server_settings import list_warnings
 from config.settings import settings_or_exit
 from workers.schedule import periodic_jobs
 
-SCHEDULED = "scheduled"
+SCHEDULED_HEADER = "scheduled"
 """The header by which a task knows that beat sent it."""
 
 logger = logging.getLogger(__name__)
@@ -41,13 +41,13 @@ class ServiceTask(Task):  # type: ignore[type-arg]  # Celery's own class is not 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Run the task in the app context, and record its start and its success."""
         with flask_app.app_context():
-            job_runs.record_start(self.name, is_scheduled=bool(self.request.get(SCHEDULED)))
+            job_runs.record_start(self.name, is_scheduled=bool(self.request.get(SCHEDULED_HEADER)))
             result = super().__call__(*args, **kwargs)
             job_runs.record_success(self.name)
             return result
 
 
-class Every(schedule):
+class PeriodicSchedule(schedule):
     """A periodic schedule that treats a last run in the future as due, since the clock may have been set back."""
 
     def is_due(self, last_run_at: datetime) -> schedstate:
@@ -58,7 +58,7 @@ class Every(schedule):
 
 
 @setup_logging.connect
-def keep_our_logging(**_: Any) -> None:
+def disable_celery_logging(**_: Any) -> None:
     """Keep Celery from installing log handlers of its own."""
 
 
@@ -103,11 +103,11 @@ CONFIGURATION: dict[str, Any] = {
     "beat_schedule": {
         entry.name: {
             "task": entry.job,
-            "schedule": Every(entry.every_s),
+            "schedule": PeriodicSchedule(entry.period_s),
             "options": {
                 "queue": QUEUES[entry.job],
                 "expires": entry.expires_s,
-                "headers": {SCHEDULED: True},
+                "headers": {SCHEDULED_HEADER: True},
             },
         }
         for entry in periodic_jobs(settings.sweep_interval_s)

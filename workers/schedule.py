@@ -13,12 +13,12 @@ class Entry(NamedTuple):
 
     name: str
     job: Job
-    every_s: int
+    period_s: int
 
     @property
     def expires_s(self) -> int:
         """Below the period, so that calls never pile up while no worker runs."""
-        return self.every_s * 5 // 6
+        return self.period_s * 5 // 6
 
 
 def periodic_jobs(sweep_interval_s: int) -> tuple[Entry, ...]:

@@ -22,7 +22,7 @@ from app.catalog.rules import (
     canonical_type,
 )
 from app.catalog.sensitive import SensitiveTerms, find_errors, read_terms
-from app.core.wire.text import exact
+from app.core.wire.text import python_pattern
 
 FILE = Path(__file__).resolve().parents[2] / "config" / "catalog.toml"
 
@@ -30,7 +30,7 @@ PRODUCT_VERSION = "product"
 """The version of a catalog that a product wrote itself; its hash tells one state of it from another."""
 
 # Built-in values may be a band of numbers; a product's own need a letter or an underscore as well.
-_KEY, _VALUE = re.compile(exact(KEY_PATTERN)), re.compile(exact(VALUE_PATTERN))
+_KEY, _VALUE = re.compile(python_pattern(KEY_PATTERN)), re.compile(python_pattern(VALUE_PATTERN))
 
 
 class BadCatalog(RuntimeError):

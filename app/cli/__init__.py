@@ -31,7 +31,7 @@ GROUPS = (
     LazyGroup("sdk", "app.cli.sdk:group", help="Build SDK downloads and JSON Schemas."),
 )
 
-_NAMES = {group.name for group in GROUPS}
+_GROUP_NAMES = {group.name for group in GROUPS}
 
 
 def install(app: Flask) -> None:
@@ -47,7 +47,7 @@ def asks_for_help(arguments: Sequence[str]) -> bool:
 
 def runs_command(arguments: Sequence[str]) -> bool:
     """Tell whether these arguments of a process run a command of the service, which serves no HTTP."""
-    return _is_flask(arguments) and not _NAMES.isdisjoint(arguments[1:])
+    return _is_flask(arguments) and not _GROUP_NAMES.isdisjoint(arguments[1:])
 
 
 def help_app() -> Flask:

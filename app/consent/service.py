@@ -148,14 +148,15 @@ def decide(environment: CallerEnvironment, capability: Capability, token: str, d
     is_recorded = _interaction_decision(environment, capability) is None and _record(environment, capability, decision)
     basis = basis_of(environment.mode, has_subject=capability.subject is not None)
     interaction_decision = _interaction_decision(environment, capability)
-    current = (_subject_decision(environment, capability) if basis is Basis.SUBJECT else None) or interaction_decision
-    state = determine_state(basis, current.decision if current else None).state
+    subject_decision = _subject_decision(environment, capability) if basis is Basis.SUBJECT else None
+    decision_row = subject_decision or interaction_decision
+    state = determine_state(basis, decision_row.decision if decision_row else None).state
     # A capability that was too late gets the state and nothing else; one whose interaction has decided may go on.
     may_send_feedback = interaction_decision is not None and state is State.FEEDBACK_READY
     url = current_settings().feedback_url
     return DecisionResult(
         state=state,
-        decided_at=current.decided_at if current else None,
+        decided_at=decision_row.decided_at if decision_row else None,
         changed=is_recorded,
         feedback=contract.feedback_ready(url, token, capability.expires_at, environment.mode)
         if may_send_feedback
@@ -206,7 +207,7 @@ def _record(environment: CallerEnvironment, capability: Capability, decision: st
         "now": clock.now(),
     }
     try:
-        # Both are written or neither: another handle of the same interaction may be deciding at this instant.
+        # Both are written or neither: another capability of the same interaction may decide concurrently.
         with session().begin_nested():
             if basis is Basis.SUBJECT:
                 values["revision"] = _write_subject(values)

@@ -1,9 +1,9 @@
 """Jobs by name, and their notification through the broker.
 
-The rows are the truth and the queue only wakes a worker: a job finds its work in the database, and a periodic run finds
-what a lost message missed. So a notification must never delay or fail what it follows. It marks the job as pending; a
-thread of the process sends one message per window for all that is pending, after their commits, and keeps what a dead
-broker refused until it is back.
+A message only starts a job early: a job finds its rows in the database, and a sweep finds those whose message was lost.
+So a notification must never delay or fail the request that sends it. It marks the job as pending; a thread of the
+process sends one message per window for every pending job, after the commits, and keeps the jobs pending while the
+broker is unavailable.
 """
 
 import logging
@@ -21,7 +21,7 @@ WINDOW_S = 0.2
 
 RETRY_AFTER_FAILURE_S = 1.0
 MESSAGE_EXPIRES_S = 60
-"""A message that no worker took is worthless once the periodic run has been there."""
+"""A message is useless after the next sweep of its job."""
 
 logger = logging.getLogger(__name__)
 
@@ -49,7 +49,7 @@ QUEUES = {
     Job.ROLL_UP_EVIDENCE: "upkeep",
     Job.EXPIRE_EVIDENCE: "upkeep",
 }
-"""Upkeep takes long and may wait; what customers are waiting for has a queue of its own."""
+"""Upkeep takes long and may be delayed; jobs whose results customers see soon have a queue of their own."""
 
 
 class JobNotifier:
@@ -65,7 +65,7 @@ class JobNotifier:
         self._pending: set[Job] = set()
         self._condition = threading.Condition()
         self._thread: threading.Thread | None = None
-        self._is_broker_down = False
+        self._is_broker_unavailable = False
 
     def notify(self, job: Job) -> None:
         """Mark a job as pending, and return at once."""
@@ -81,7 +81,7 @@ class JobNotifier:
             self._condition.notify()
 
     def is_broker_reachable(self) -> bool:
-        """Tell whether the broker can be reached right now."""
+        """Tell whether the broker can be reached."""
         try:
             with self._celery.connection_for_write() as connection:
                 connection.ensure_connection(max_retries=1, timeout=1)
@@ -94,7 +94,7 @@ class JobNotifier:
         while True:
             with self._condition:
                 self._condition.wait_for(lambda: self._pending)
-            pause.wait(RETRY_AFTER_FAILURE_S if self._is_broker_down else WINDOW_S)
+            pause.wait(RETRY_AFTER_FAILURE_S if self._is_broker_unavailable else WINDOW_S)
             with self._condition:
                 jobs, self._pending = self._pending, set()
             self._send(jobs)
@@ -106,15 +106,15 @@ class JobNotifier:
                     job, queue=QUEUES[job], expires=MESSAGE_EXPIRES_S, ignore_result=True, retry=False
                 )
         except Exception as error:  # whatever the broker's client raises, the periodic run covers it
-            if not self._is_broker_down:
+            if not self._is_broker_unavailable:
                 logger.warning("the broker cannot be reached", extra={"error": type(error).__name__})
-            self._is_broker_down = True
+            self._is_broker_unavailable = True
             with self._condition:
                 self._pending |= jobs
         else:
-            if self._is_broker_down:
-                logger.info("the broker is back")
-            self._is_broker_down = False
+            if self._is_broker_unavailable:
+                logger.info("the broker can be reached again")
+            self._is_broker_unavailable = False
 
 
 def install(app: Flask, settings: Settings) -> None:

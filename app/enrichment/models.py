@@ -67,7 +67,7 @@ class EnrichmentRequest(Base):
     created_at: Mapped[datetime] = mapped_column(DateTime(timezone=True))
     expires_at: Mapped[datetime] = mapped_column(DateTime(timezone=True))
     approved_at: Mapped[datetime | None] = mapped_column(DateTime(timezone=True))
-    """When its handle approved, which it can do once: a later no is lifted by a newer handle only."""
+    """When its handle approved, which it can do once: only a newer handle can approve after a later refusal."""
     answered_as: Mapped[str | None] = mapped_column(Text)
     answer_fingerprint: Mapped[bytes | None] = mapped_column(LargeBinary)
     receipt: Mapped[list[dict[str, Any]] | None] = mapped_column(JSONB(none_as_null=True))

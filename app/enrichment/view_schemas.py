@@ -12,7 +12,7 @@ from app.enrichment.rules import PROVENANCES
 
 
 class CatalogVersionSchema(marshmallow.Schema):
-    """Which catalog a request was made from."""
+    """The version of the catalog that a request was made from."""
 
     version = fields.String(required=True)
     hash = fields.String(required=True, metadata={"description": "SHA-256 of the entries, in hexadecimal."})
@@ -28,7 +28,7 @@ class RetentionSchema(marshmallow.Schema):
 
 
 class ConstraintsSchema(marshmallow.Schema):
-    """Who asks, for which purpose, for what, and how long it is kept."""
+    """The owner, the purpose, the catalog, the allowed fields and the retention of a request."""
 
     handlerOwner = fields.String(required=True)
     purpose = fields.String(required=True, metadata={"enum": list(PURPOSES)})
@@ -38,13 +38,13 @@ class ConstraintsSchema(marshmallow.Schema):
 
 
 class ChoiceBodySchema(marshmallow.Schema):
-    """What a choice may be."""
+    """The allowed values of a choice."""
 
     decision = fields.List(fields.String(), required=True)
 
 
 class ItemBoundsSchema(marshmallow.Schema):
-    """What the items of an answer may be."""
+    """The bounds of the items of an answer."""
 
     maximum = fields.Integer(required=True)
     required = fields.List(fields.String(), required=True)
@@ -55,7 +55,7 @@ class ItemBoundsSchema(marshmallow.Schema):
 
 
 class AnswerBodySchema(marshmallow.Schema):
-    """What an answer may be."""
+    """The allowed values and bounds of an answer."""
 
     status = fields.List(fields.String(), required=True)
     items = fields.Nested(ItemBoundsSchema, required=True)
@@ -89,7 +89,7 @@ CONTEXT_ITEM_EXAMPLE = {
 
 
 class ContextItemSchema(Schema):
-    """One thing that is known."""
+    """A signal, as a retrieval returns it."""
 
     signal_id = fields.UUID(required=True)
     key = fields.String(required=True)

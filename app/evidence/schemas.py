@@ -8,7 +8,7 @@ from marshmallow import fields
 
 from app.core.wire.fields import Choice, Identifier, Instant, Integer, Text, Violation, invalid
 from app.core.wire.schemas import List, Nested, Payload, Schema
-from app.core.wire.text import exact
+from app.core.wire.text import python_pattern
 from app.evidence.rules import (
     DEFAULT_WINDOW_DAYS,
     ID_PATTERN,
@@ -41,7 +41,7 @@ class OpaqueId(Text):
     def fast_type(self) -> Any:
         # What could be an address is left for `is_address` to judge.
         pattern = r"^(?![0-9.]+(:[0-9]+)?\Z)(?![0-9A-Fa-f]{0,4}:[0-9A-Fa-f]{0,4}:[0-9A-Fa-f.:]*\Z)" + ID_PATTERN[1:]
-        return Annotated[str, msgspec.Meta(pattern=exact(pattern))]
+        return Annotated[str, msgspec.Meta(pattern=python_pattern(pattern))]
 
 
 class AllowlistedName(Text):

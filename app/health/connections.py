@@ -15,8 +15,8 @@ def database_error(database_url: str, setting: str = "DATABASE_URL") -> str | No
             url.render_as_string(hide_password=False), connect_timeout=CONNECT_TIMEOUT_S, application_name="ping"
         ).close()
     except psycopg2.OperationalError as error:
-        place = _place(url.host or str(url.query.get("host", "localhost")), url.port or 5432)
-        return f"PostgreSQL at {place} {_reason(str(error))}; is {setting} right?"
+        address = _server_address(url.host or str(url.query.get("host", "localhost")), url.port or 5432)
+        return f"PostgreSQL at {address} {_reason(str(error))}; is {setting} right?"
     return None
 
 
@@ -26,22 +26,22 @@ def broker_error(broker_url: str) -> str | None:
     # Kombu fails in other ways too, for example with TypeError for an unknown option in the URL.
     try:
         with Connection(broker_url, transport_options=timeouts) as connection:
-            place = _place(connection.hostname or "localhost", connection.port or 6379)
+            address = _server_address(connection.hostname or "localhost", connection.port or 6379)
             connection.connect()
     except Exception as error:
-        return f"Redis at {place} {_reason(str(error))}; is REDIS_URL right?"
+        return f"Redis at {address} {_reason(str(error))}; is REDIS_URL right?"
     return None
 
 
-def _place(host: str, port: int) -> str:
-    """Return where a server is, without user and password."""
+def _server_address(host: str, port: int) -> str:
+    """Return the address of a server, without user and password."""
     path = host.rpartition("@")[2].removeprefix("socket://")
     return path if path.startswith("/") else f"{host}:{port}"
 
 
 def _reason(message: str) -> str:
     """Return the message of a client library without the server's name, on one line."""
-    for sign, reason in (
+    for substring, reason in (
         ("refused", "refuses connections"),
         ("No such file", "does not exist"),
         ("timeout", "does not answer"),
@@ -50,7 +50,7 @@ def _reason(message: str) -> str:
         ("translate host name", "has a name that cannot be resolved"),
         ("not known", "has a name that cannot be resolved"),
     ):
-        if sign.lower() in message.lower():
+        if substring.lower() in message.lower():
             return reason
     last_line = message.strip().splitlines()[-1] if message.strip() else "an unknown error"
     return "reports: " + last_line.rpartition("FATAL:")[2].strip().rstrip(".")

@@ -29,15 +29,15 @@ _RIGHTS = text(
 def list_warnings() -> list[str]:
     """Return what an operator should change on the server, a sentence each. Needs a transaction."""
     role, is_superuser, is_owner = session().execute(_RIGHTS).one()
-    unsafe = {
+    recommended_settings = {
         name: SAFE_SETTINGS[name][0]
         for name, setting in session().execute(_SETTINGS, {"names": list(SAFE_SETTINGS)})
         if setting not in SAFE_SETTINGS[name]
     }
     warnings = []
-    if unsafe:
+    if recommended_settings:
         statements = " ".join(
-            f"ALTER ROLE \"{role}\" SET {name} = '{value}';" for name, value in sorted(unsafe.items())
+            f"ALTER ROLE \"{role}\" SET {name} = '{value}';" for name, value in sorted(recommended_settings.items())
         )
         warnings.append(
             f"PostgreSQL's log may repeat what agents and customers wrote; run as its administrator: {statements}"

@@ -122,16 +122,16 @@ def record_outcome(environment: CallerEnvironment, new_outcome: NewOutcome) -> O
 
 
 def select_outcomes(product_id: uuid.UUID, customer_id: uuid.UUID) -> Select[Any]:
-    """Return the query of a customer's outcomes, which name it by their decisions alone."""
-    return select(PersonalizationOutcome.__table__).where(*_of_customer(product_id, customer_id))
+    """Return the query of a customer's outcomes, which refer to the customer only through their decisions."""
+    return select(PersonalizationOutcome.__table__).where(*_customer_conditions(product_id, customer_id))
 
 
 def erase_outcomes(product_id: uuid.UUID, customer_id: uuid.UUID) -> int:
-    """Remove a customer's outcomes; returns how many there were. The decisions have to be there still."""
-    return delete_rows(delete(PersonalizationOutcome).where(*_of_customer(product_id, customer_id)))
+    """Remove a customer's outcomes; returns how many there were. Call it before the decisions are removed."""
+    return delete_rows(delete(PersonalizationOutcome).where(*_customer_conditions(product_id, customer_id)))
 
 
-def _of_customer(product_id: uuid.UUID, customer_id: uuid.UUID) -> tuple[ColumnElement[bool], ...]:
+def _customer_conditions(product_id: uuid.UUID, customer_id: uuid.UUID) -> tuple[ColumnElement[bool], ...]:
     decisions = select(PersonalizationDecision.id).where(
         PersonalizationDecision.product_id == product_id, PersonalizationDecision.customer_id == customer_id
     )
@@ -161,7 +161,7 @@ def _add_decision(
         created_at=clock.now(),
     )
     session().execute(statement.on_conflict_do_nothing())
-    # Stored here, or by a call at the same instant that was first.
+    # Inserted here, or by a concurrent call.
     return session().get_one(PersonalizationDecision, (environment.product_id, new_decision.external_decision_id))
 
 
@@ -212,7 +212,7 @@ def _add_outcome(environment: CallerEnvironment, new_outcome: NewOutcome) -> Per
         created_at=clock.now(),
     )
     session().execute(statement.on_conflict_do_nothing())
-    # Stored here, or by a call at the same instant that was first.
+    # Inserted here, or by a concurrent call.
     return session().get_one(PersonalizationOutcome, (environment.product_id, new_outcome.external_outcome_id))
 
 

@@ -13,7 +13,7 @@ from app.products import service as products
 from app.products.key_cache import CACHE_TTL_S
 from app.retention.declarations import BATCH_SIZE
 
-TENANTS = ("environment_id", "product_id")
+TENANT_COLUMNS = ("environment_id", "product_id")
 
 
 def tenant_tables() -> Iterator[tuple[Table, str]]:
@@ -24,7 +24,7 @@ def tenant_tables() -> Iterator[tuple[Table, str]]:
     for table in reversed(Base.metadata.sorted_tables):
         tenant = next(iter(table.primary_key.columns)).name
         is_cascaded = any(key.ondelete == "CASCADE" for key in table.foreign_keys)
-        if tenant in TENANTS and not is_cascaded:
+        if tenant in TENANT_COLUMNS and not is_cascaded:
             yield table, tenant
 
 
@@ -53,11 +53,11 @@ def _erase_rows(tenant_ids: dict[str, list[uuid.UUID]]) -> int:
     """
     row_count, empty_passes = 0, 0
     while empty_passes < 2:
-        in_pass = sum(
+        pass_row_count = sum(
             _erase(table, tenant, tenant_id) for table, tenant in tenant_tables() for tenant_id in tenant_ids[tenant]
         )
-        row_count += in_pass
-        empty_passes = 0 if in_pass else empty_passes + 1
+        row_count += pass_row_count
+        empty_passes = 0 if pass_row_count else empty_passes + 1
     return row_count
 
 
@@ -68,7 +68,7 @@ def _erase(table: Table, tenant: str, tenant_id: uuid.UUID) -> int:
     while True:
         with transaction():
             values = {"tenant_id": tenant_id, "batch_size": BATCH_SIZE}
-            batch: int = session().execute(statement, values).scalar_one()
-        row_count += batch
-        if batch < BATCH_SIZE:
+            batch_row_count: int = session().execute(statement, values).scalar_one()
+        row_count += batch_row_count
+        if batch_row_count < BATCH_SIZE:
             return row_count

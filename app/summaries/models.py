@@ -10,7 +10,7 @@ from app.core.database import Base
 
 
 class InteractionDay(Base):
-    """How many interactions an operation had on a day (UTC, by arrival), and what was said of them."""
+    """How many interactions an operation had on a day (UTC, by arrival), and the outcomes of their reviews."""
 
     __tablename__ = "interaction_days"
 

@@ -16,7 +16,7 @@ EVENT_COLUMNS = (
     EventColumn("interactionId", "id", "uuid", is_optional=False),
     EventColumn("surface", "surface", "text", is_optional=False),
     EventColumn("operation", "operation", "text", is_optional=False),
-    # Every event has it; a placeholder, which a review made, has none.
+    # Every event has it; an interaction that a review inserted before its event has none.
     EventColumn("occurredAt", "occurred_at", "timestamp with time zone"),
     EventColumn("statusCode", "status_code", "smallint"),
     EventColumn("durationMs", "duration_ms", "double precision"),
@@ -27,7 +27,7 @@ EVENT_COLUMNS = (
     EventColumn("sessionSource", "session_source", "text"),
 )
 
-NOT_STORED = {
+IGNORED_MEMBERS = {
     "classification": "telemetry alone confirms nothing; the surface says what is confirmed",
     "confirmationMethod": "as the classification",
 }

@@ -1,4 +1,4 @@
-"""A product's own questions."""
+"""A product's own fields of customer context."""
 
 from alembic import op
 

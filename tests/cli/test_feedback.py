@@ -25,7 +25,7 @@ def run(app: Flask, *arguments: str) -> Any:
     return json.loads(result.output) if "--json" in arguments else result.output
 
 
-def review(client: FlaskClient, company: Company, operation: str, outcome: str, note: str) -> str:
+def submit_review(client: FlaskClient, company: Company, operation: str, outcome: str, note: str) -> str:
     interaction = event(operation=operation)
     send_events(client, company, interaction)
     assert send_review(client, company.capability(interaction["interactionId"]), outcome, note).status_code == 200
@@ -35,8 +35,8 @@ def review(client: FlaskClient, company: Company, operation: str, outcome: str, 
 
 
 def test_a_review_is_listed_with_its_operation_newest_first(app: Flask, client: FlaskClient, company: Company) -> None:
-    first_id = review(client, company, "/orders", "success", "Everything was there.")
-    second_id = review(client, company, "/carts", "failure", "The cart stayed empty.")
+    first_id = submit_review(client, company, "/orders", "success", "Everything was there.")
+    second_id = submit_review(client, company, "/carts", "failure", "The cart stayed empty.")
     rows = run(app, "review", "list", "--json")
     assert [row["interactionId"] for row in rows] == [second_id, first_id]
     assert (rows[0]["outcome"], rows[0]["note"], rows[0]["operation"], rows[0]["environmentId"]) == (
@@ -50,12 +50,12 @@ def test_a_review_is_listed_with_its_operation_newest_first(app: Flask, client: 
     assert all(text in line for text in (second_id, "failure", "/carts", "The cart stayed empty."))
 
 
-def test_a_list_can_be_narrowed(app: Flask, client: FlaskClient, company: Company) -> None:
+def test_a_list_can_be_filtered(app: Flask, client: FlaskClient, company: Company) -> None:
     with transaction():
         other_company = create_company()
-    own_id = review(client, company, "/orders", "success", "Everything was there.")
-    review(client, company, "/carts", "partial", "Half of it was there.")
-    other_id = review(client, other_company, "/orders", "failure", "Nothing was there.")
+    own_id = submit_review(client, company, "/orders", "success", "Everything was there.")
+    submit_review(client, company, "/carts", "partial", "Half of it was there.")
+    other_id = submit_review(client, other_company, "/orders", "failure", "Nothing was there.")
 
     def list_ids(*options: str) -> set[str]:
         return {row["interactionId"] for row in run(app, "review", "list", "--json", *options)}
@@ -87,7 +87,7 @@ def test_a_report_is_listed_with_its_impact_and_summary(app: Flask, client: Flas
     assert "The dates were wrong." in run(app, "report", "list")
 
 
-def test_what_strangers_wrote_cannot_control_the_terminal(app: Flask, client: FlaskClient, company: Company) -> None:
+def test_text_of_agents_cannot_control_the_terminal(app: Flask, client: FlaskClient, company: Company) -> None:
     send_review(client, company.capability())
     with transaction():
         session().execute(update(Review).values(note="red \x1b[31m \x9b0m \u202eback\u2028line"))
@@ -98,17 +98,17 @@ def test_what_strangers_wrote_cannot_control_the_terminal(app: Flask, client: Fl
 
 
 class EndOfTest(KeyboardInterrupt):
-    """What Ctrl-C raises."""
+    """Ends the command as Ctrl-C does."""
 
 
 def follow(
-    app: Flask, monkeypatch: pytest.MonkeyPatch, between: list[Callable[[], Any]], *options: str
+    app: Flask, monkeypatch: pytest.MonkeyPatch, steps: list[Callable[[], Any]], *options: str
 ) -> list[dict[str, Any]]:
-    """Follow the reviews while something happens after each poll; returns the lines."""
-    steps = iter(between)
+    """Follow the reviews, run one of the steps after each poll, and return the lines."""
+    iterator = iter(steps)
 
     def sleep(_: float) -> None:
-        step = next(steps, None)
+        step = next(iterator, None)
         if step is None:
             raise EndOfTest
         step()

@@ -29,23 +29,23 @@ def test_help_needs_no_settings(arguments: tuple[str, ...]) -> None:
 
 
 def test_a_command_needs_settings_and_says_which() -> None:
-    failed = flask("key", "list")
-    assert failed.returncode != 0
-    assert "DATABASE_URL is not set" in failed.stderr
-    assert "Traceback" not in failed.stderr
+    process = flask("key", "list")
+    assert process.returncode != 0
+    assert "DATABASE_URL is not set" in process.stderr
+    assert "Traceback" not in process.stderr
 
 
 def test_migrations_with_a_wrong_url_end_with_a_sentence(servers: Servers) -> None:
-    failed = flask(
+    process = flask(
         "db", "upgrade", **environment(Servers("", servers.broker_url), "postgresql://nobody:secret@127.0.0.1:1/x")
     )
-    assert (failed.returncode, failed.stdout) == (1, "")
-    assert failed.stderr == "PostgreSQL at 127.0.0.1:1 refuses connections; is DATABASE_URL right?\n"
+    assert (process.returncode, process.stdout) == (1, "")
+    assert process.stderr == "PostgreSQL at 127.0.0.1:1 refuses connections; is DATABASE_URL right?\n"
 
 
 def test_migrations_run_from_the_command_line(servers: Servers) -> None:
-    migrated = flask("db", "upgrade", **environment(servers, servers.database(f"test_{secrets.token_hex(4)}")))
-    assert migrated.returncode == 0, migrated.stderr
+    process = flask("db", "upgrade", **environment(servers, servers.database(f"test_{secrets.token_hex(4)}")))
+    assert process.returncode == 0, process.stderr
 
 
 @pytest.mark.parametrize(

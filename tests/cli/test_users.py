@@ -22,9 +22,9 @@ def create(app: Flask, company: Company, email: str = "Someone@Example.com", rol
 
 def test_a_new_user_signs_in_with_the_printed_password(app: Flask, company: Company) -> None:
     user = create(app, company)
-    answer = sign_in(app.test_client(), company, json={"email": user["email"], "password": user["password"]})
-    assert answer.json["user"] == {"id": user["userId"], "email": "someone@example.com", "role": "admin"}
-    assert answer.json["workspace"]["id"] == str(company.workspace_id)
+    response = sign_in(app.test_client(), company, json={"email": user["email"], "password": user["password"]})
+    assert response.json["user"] == {"id": user["userId"], "email": "someone@example.com", "role": "admin"}
+    assert response.json["workspace"]["id"] == str(company.workspace_id)
 
 
 def test_the_default_role_is_member(app: Flask, company: Company) -> None:

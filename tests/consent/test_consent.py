@@ -76,9 +76,9 @@ def test_introspection_tells_what_stands(
     token = company.capability(**({"subject": SUBJECT, "revision": 0} if has_subject else {}))
     if decision:
         assert decide(client, token, decision).status_code == 200
-    answer = introspect(client, token)
-    assert answer.status_code == 200
-    introspection = answer.json
+    response = introspect(client, token)
+    assert response.status_code == 200
+    introspection = response.json
     submit = introspection.pop("submit")
     assert introspection == {
         "state": state,
@@ -130,12 +130,12 @@ def test_the_first_decision_of_an_interaction_stays_and_replays_return_it(
     client: FlaskClient, subject: str | None
 ) -> None:
     token = company_in(Mode.ASK_ONCE).capability(subject=subject)
-    first_answer = decide(client, token, "approved").json
+    first_response = decide(client, token, "approved").json
     for decision in ("approved", "declined"):
         replay = decide(client, token, decision).json
         assert (replay["state"], replay["changed"]) == ("feedback_ready", False)
-        assert replay["feedback"] == first_answer["feedback"]
-        assert replay["decidedAt"] == first_answer["decidedAt"]
+        assert replay["feedback"] == first_response["feedback"]
+        assert replay["decidedAt"] == first_response["decidedAt"]
 
 
 def test_a_customers_choice_is_remembered_for_other_interactions_and_keys(app: Flask, client: FlaskClient) -> None:
@@ -160,8 +160,8 @@ def test_approve_decline_approve_handles_never_overwrite_a_newer_choice(client: 
     for handle in (old_token, delayed_token, company.capability(subject=SUBJECT, revision=1)):
         body = decide(client, handle, "approved").json
         assert (body["state"], body["changed"], body["feedback"]) == ("declined", False, None)
-    newest_answer = decide(client, company.capability(subject=SUBJECT, revision=2), "approved").json
-    assert (newest_answer["state"], newest_answer["changed"]) == ("feedback_ready", True)
+    newest_response = decide(client, company.capability(subject=SUBJECT, revision=2), "approved").json
+    assert (newest_response["state"], newest_response["changed"]) == ("feedback_ready", True)
 
 
 def test_a_handle_that_saw_a_decision_nobody_made_changes_nothing(client: FlaskClient) -> None:
@@ -181,10 +181,10 @@ def test_a_company_warms_its_cache_with_the_state_of_its_subjects(client: FlaskC
     company = company_in(Mode.ASK_ONCE)
     decide(client, company.capability(subject=SUBJECT), "declined")
     path, headers = "/api/v2/consent/state", bearer(company.product_key)
-    single_answer = client.post(path, json={"subject": SUBJECT}, headers=headers)
-    assert single_answer.json == {"state": "declined", "revision": 1}
-    list_answer = client.post(path, json={"subjects": [OTHER_SUBJECT, SUBJECT]}, headers=headers)
-    assert list_answer.json == {
+    single_response = client.post(path, json={"subject": SUBJECT}, headers=headers)
+    assert single_response.json == {"state": "declined", "revision": 1}
+    list_response = client.post(path, json={"subjects": [OTHER_SUBJECT, SUBJECT]}, headers=headers)
+    assert list_response.json == {
         "subjects": [
             {"subject": OTHER_SUBJECT, "state": "unknown", "revision": 0},
             {"subject": SUBJECT, "state": "declined", "revision": 1},
@@ -206,16 +206,18 @@ def test_a_company_warms_its_cache_with_the_state_of_its_subjects(client: FlaskC
 def test_a_wrong_question_for_states_is_refused(
     client: FlaskClient, company: Company, body: dict[str, Any], status: int
 ) -> None:
-    answer = client.post("/api/v2/consent/state", json=body, headers=bearer(company.product_key))
-    assert answer.status_code == status
+    response = client.post("/api/v2/consent/state", json=body, headers=bearer(company.product_key))
+    assert response.status_code == status
 
 
 def test_another_environment_knows_nothing_of_a_choice(client: FlaskClient) -> None:
     own_company, other_company = company_in(Mode.ASK_ONCE), company_in(Mode.ASK_ONCE)
     decide(client, own_company.capability(subject=SUBJECT), "approved")
     assert introspect(client, other_company.capability(subject=SUBJECT)).json["state"] == "consent_required"
-    answer = client.post("/api/v2/consent/state", json={"subject": SUBJECT}, headers=bearer(other_company.product_key))
-    assert answer.json["state"] == "unknown"
+    response = client.post(
+        "/api/v2/consent/state", json={"subject": SUBJECT}, headers=bearer(other_company.product_key)
+    )
+    assert response.json["state"] == "unknown"
 
 
 def test_a_review_that_was_stored_is_returned_after_consent_was_withdrawn(client: FlaskClient) -> None:
@@ -229,8 +231,8 @@ def test_a_review_that_was_stored_is_returned_after_consent_was_withdrawn(client
 
 
 def test_the_body_of_an_introspection_is_ignored(client: FlaskClient, company: Company) -> None:
-    answer = client.post("/api/v2/capabilities/introspect", data=b"\xff{", headers=bearer(company.capability()))
-    assert answer.status_code == 200
+    response = client.post("/api/v2/capabilities/introspect", data=b"\xff{", headers=bearer(company.capability()))
+    assert response.status_code == 200
 
 
 @pytest.mark.parametrize("path", ["/api/v2/capabilities/introspect", "/api/v2/consent/decisions", "/api/v2/reports"])

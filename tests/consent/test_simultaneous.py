@@ -24,9 +24,9 @@ def test_fifty_simultaneous_decisions_have_one_winner(app: Flask) -> None:
 
     with ThreadPoolExecutor(50) as pool:
         bodies = list(pool.map(work, range(50)))
-    first_answers = [body for body in bodies if body["changed"]]
-    assert len(first_answers) == 1
-    assert {body["state"] for body in bodies} == {first_answers[0]["state"]}
+    first_responses = [body for body in bodies if body["changed"]]
+    assert len(first_responses) == 1
+    assert {body["state"] for body in bodies} == {first_responses[0]["state"]}
     with transaction():
         assert session().scalars(select(ConsentSubject.revision)).all() == [1]
         assert session().scalar(select(func.count()).select_from(ConsentDecision)) == 1

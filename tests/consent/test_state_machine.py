@@ -60,9 +60,9 @@ class Agents(RuleBasedStateMachine):
     @rule(handle=handles)
     def review(self, handle: tuple[str, str | None, int, str]) -> None:
         """A review is taken exactly where introspection says so; one that is stored stays."""
-        answer = send_review(self.client, handle[3])
+        response = send_review(self.client, handle[3])
         expected = 200 if self._state(handle) == "feedback_ready" or handle[0] in self.reviewed_ids else 403
-        assert answer.status_code == expected
+        assert response.status_code == expected
         if expected == 200:
             self.reviewed_ids.add(handle[0])
 
@@ -87,9 +87,9 @@ class Agents(RuleBasedStateMachine):
         return {None: "consent_required", "approved": "feedback_ready", "declined": "declined"}[decision]
 
     def _post(self, path: str, token: str, body: Any) -> Any:
-        answer = self.client.post(path, json=body, headers=bearer(token))
-        assert answer.status_code == 200, answer.data
-        return answer.json
+        response = self.client.post(path, json=body, headers=bearer(token))
+        assert response.status_code == 200, response.data
+        return response.json
 
 
 def test_agents_never_see_anything_but_what_the_model_says(client: FlaskClient) -> None:

@@ -1,4 +1,4 @@
-"""What an anonymous reference shows, before and after its visitor has signed in."""
+"""The context that an anonymous reference gives access to, before and after its visitor has signed in."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What a real gunicorn answers to bodies and requests that are cut, too large or not HTTP at all."""
+"""Responses of a real gunicorn to bodies and requests that are incomplete, too large or no HTTP."""
 
 import json
 import socket
@@ -17,8 +17,8 @@ REVIEW = json.dumps({"outcome": "success", "note": NOTE}).encode()
 FULL_REVIEW = REVIEW.ljust(AGENT_BODY_BYTES)
 
 
-class Answer(NamedTuple):
-    """A response, and whether the server ended the connection after it."""
+class Response(NamedTuple):
+    """A response, and whether the server closed the connection after it."""
 
     status: int
     headers: dict[str, str]
@@ -26,8 +26,8 @@ class Answer(NamedTuple):
     is_closed: bool
 
 
-def send(stack: Stack, request: bytes, *, is_incomplete: bool = False) -> Answer:
-    """Send bytes over a connection of their own; `cut` ends what the client sends."""
+def send(stack: Stack, request: bytes, *, is_incomplete: bool = False) -> Response:
+    """Send bytes over a new connection; with `is_incomplete` the client closes its side after them."""
     address = urlsplit(stack.url)
     with socket.create_connection((address.hostname, address.port), timeout=15) as connection:
         connection.sendall(request)
@@ -38,11 +38,11 @@ def send(stack: Stack, request: bytes, *, is_incomplete: bool = False) -> Answer
         headers = {name.lower(): text for name, text in response.getheaders()}
         content = response.read()
         body = json.loads(content) if content else None
-        return Answer(response.status, headers, body, headers.get("connection") == "close")
+        return Response(response.status, headers, body, headers.get("connection") == "close")
 
 
-def post(path: str, token: str, *lines: str) -> bytes:
-    head = [f"POST {path} HTTP/1.1", "Host: localhost", f"Authorization: Bearer {token}", *lines]
+def post(path: str, token: str, *header_lines: str) -> bytes:
+    head = [f"POST {path} HTTP/1.1", "Host: localhost", f"Authorization: Bearer {token}", *header_lines]
     return "\r\n".join([*head, "Content-Type: application/json", "", ""]).encode()
 
 
@@ -50,38 +50,40 @@ def chunked(*parts: bytes, end: bytes = b"0\r\n\r\n") -> bytes:
     return b"".join(b"%x\r\n%s\r\n" % (len(part), part) for part in parts) + end
 
 
-def send_chunks(stack: Stack, content: bytes, *, is_incomplete: bool = False) -> Answer:
+def send_chunks(stack: Stack, content: bytes, *, is_incomplete: bool = False) -> Response:
     head = post("/api/v2/outcomes", stack.company.capability(), "Transfer-Encoding: chunked")
     return send(stack, head + content, is_incomplete=is_incomplete)
 
 
-def send_review(stack: Stack, content: bytes, *lines: str, token: str = "", is_incomplete: bool = False) -> Answer:
-    lines = lines or (f"Content-Length: {len(content)}",)
+def send_review(
+    stack: Stack, content: bytes, *header_lines: str, token: str = "", is_incomplete: bool = False
+) -> Response:
+    header_lines = header_lines or (f"Content-Length: {len(content)}",)
     return send(
         stack,
-        post("/api/v2/outcomes", token or stack.company.capability(), *lines) + content,
+        post("/api/v2/outcomes", token or stack.company.capability(), *header_lines) + content,
         is_incomplete=is_incomplete,
     )
 
 
-def assert_incomplete(answer: Answer) -> None:
-    assert (answer.status, answer.body["code"]) == (400, "incomplete_body")
-    assert answer.body["errors"][0]["code"] == "incomplete_body"
-    assert answer.is_closed
+def assert_incomplete(response: Response) -> None:
+    assert (response.status, response.body["code"]) == (400, "incomplete_body")
+    assert response.body["errors"][0]["code"] == "incomplete_body"
+    assert response.is_closed
 
 
 @pytest.mark.parametrize("parts", [(FULL_REVIEW,), (REVIEW, b" " * (AGENT_BODY_BYTES - len(REVIEW)))])
 def test_a_chunked_body_of_exactly_the_limit_is_accepted(stack: Stack, parts: tuple[bytes, ...]) -> None:
-    answer = send_chunks(stack, chunked(*parts))
-    assert (answer.status, answer.body["accepted"]) == (200, True)
-    assert not answer.is_closed
+    response = send_chunks(stack, chunked(*parts))
+    assert (response.status, response.body["accepted"]) == (200, True)
+    assert not response.is_closed
 
 
 @pytest.mark.parametrize("remainder", [b" ", b"x", b"x" * 100_000, b" " * 3_000_000])
 def test_a_chunked_body_beyond_the_limit_is_too_large_whatever_its_start_is(stack: Stack, remainder: bytes) -> None:
-    answer = send_chunks(stack, chunked(FULL_REVIEW, remainder))
-    assert (answer.status, answer.body["code"]) == (413, "request_entity_too_large")
-    assert answer.is_closed
+    response = send_chunks(stack, chunked(FULL_REVIEW, remainder))
+    assert (response.status, response.body["code"]) == (413, "request_entity_too_large")
+    assert response.is_closed
 
 
 def test_a_chunked_batch_has_its_own_limit(stack: Stack) -> None:
@@ -119,9 +121,9 @@ def test_a_body_below_its_announced_length_is_incomplete(stack: Stack, content: 
 
 
 def test_an_announced_length_beyond_the_limit_is_answered_before_the_body_is_sent(stack: Stack) -> None:
-    answer = send_review(stack, b"", f"Content-Length: {AGENT_BODY_BYTES + 1}")
-    assert answer.status == 413
-    assert answer.is_closed
+    response = send_review(stack, b"", f"Content-Length: {AGENT_BODY_BYTES + 1}")
+    assert response.status == 413
+    assert response.is_closed
 
 
 def test_a_body_of_exactly_the_limit_is_accepted(stack: Stack) -> None:
@@ -130,17 +132,17 @@ def test_a_body_of_exactly_the_limit_is_accepted(stack: Stack) -> None:
 
 @pytest.mark.parametrize("coding", ["gzip", "br", "deflate", "GZIP, identity"])
 def test_a_compressed_body_is_unsupported(stack: Stack, coding: str) -> None:
-    answer = send_review(stack, REVIEW, f"Content-Length: {len(REVIEW)}", f"Content-Encoding: {coding}")
-    assert (answer.status, answer.body["code"]) == (415, "unsupported_media_type")
-    assert answer.is_closed
+    response = send_review(stack, REVIEW, f"Content-Length: {len(REVIEW)}", f"Content-Encoding: {coding}")
+    assert (response.status, response.body["code"]) == (415, "unsupported_media_type")
+    assert response.is_closed
 
 
 def test_a_stored_review_is_the_answer_to_an_oversized_body_which_ends_the_connection(stack: Stack) -> None:
     token = stack.company.capability()
     review = send_review(stack, REVIEW, token=token)
-    second_answer = send_review(stack, b"", f"Content-Length: {AGENT_BODY_BYTES + 1}", token=token)
-    assert (second_answer.status, second_answer.body) == (200, review.body)
-    assert second_answer.is_closed
+    second_response = send_review(stack, b"", f"Content-Length: {AGENT_BODY_BYTES + 1}", token=token)
+    assert (second_response.status, second_response.body) == (200, review.body)
+    assert second_response.is_closed
 
 
 @pytest.mark.parametrize(
@@ -152,9 +154,9 @@ def test_a_stored_review_is_the_answer_to_an_oversized_body_which_ends_the_conne
     ],
 )
 def test_an_unread_body_ends_the_connection(stack: Stack, path: str, token: str, status: int) -> None:
-    answer = send(stack, post(path, token, f"Content-Length: {len(REVIEW)}") + REVIEW)
-    assert answer.status == status
-    assert answer.is_closed
+    response = send(stack, post(path, token, f"Content-Length: {len(REVIEW)}") + REVIEW)
+    assert response.status == status
+    assert response.is_closed
 
 
 def test_a_request_without_a_body_keeps_the_connection(stack: Stack) -> None:
@@ -187,16 +189,16 @@ def test_a_request_without_a_body_keeps_the_connection(stack: Stack) -> None:
 def test_what_is_not_http_is_answered_in_the_shape_of_every_error(
     stack: Stack, request_bytes: bytes, status: int, code: str
 ) -> None:
-    answer = send(stack, request_bytes)
-    assert (answer.status, answer.body["code"]) == (status, code)
-    assert answer.headers["content-type"] == "application/json"
-    assert answer.body["error"].endswith(".")
-    assert uuid.UUID(answer.body["requestId"]).hex == answer.headers["x-request-id"]
-    assert ("errors" in answer.body) == (status == 400)
-    assert answer.is_closed
+    response = send(stack, request_bytes)
+    assert (response.status, response.body["code"]) == (status, code)
+    assert response.headers["content-type"] == "application/json"
+    assert response.body["error"].endswith(".")
+    assert uuid.UUID(response.body["requestId"]).hex == response.headers["x-request-id"]
+    assert ("errors" in response.body) == (status == 400)
+    assert response.is_closed
 
 
 def test_an_answer_to_what_is_not_http_repeats_nothing_of_it(stack: Stack) -> None:
-    answer = send(stack, b"GET /secret-word HTTP/1.1\r\nsecret word: secret-word\r\n\r\n")
-    assert answer.status == 400
-    assert "secret" not in json.dumps(answer.body)
+    response = send(stack, b"GET /secret-word HTTP/1.1\r\nsecret word: secret-word\r\n\r\n")
+    assert response.status == 400
+    assert "secret" not in json.dumps(response.body)

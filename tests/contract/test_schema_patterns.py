@@ -1,4 +1,4 @@
-"""Every published pattern means the same in Python, JavaScript, Go and Rust: it uses only what all four know."""
+"""Every published pattern means the same in Python, JavaScript, Go and Rust: only shared syntax is used."""
 
 import json
 import re
@@ -14,11 +14,11 @@ from app.core import protocol
 _ESCAPE = r"\\(?:[\^$.*+?()\[\]{}|/\\sdw]|x[0-9a-f]{2})"
 _CLASS = rf"\[\^?(?:{_ESCAPE}|[^\\\[\]])+\]"
 _QUANTIFIER = r"[*+?]|\{[0-9]+(?:,[0-9]*)?\}"
-# Groups are plain ones or (?:…). No escape of a sign that needs none. No loose bracket or brace.
-PORTABLE = re.compile(rf"(?:{_ESCAPE}|{_CLASS}|\((?:\?:|(?!\?))|[)|^$.]|{_QUANTIFIER}|[^\\^$.*+?()\[\]{{}}|])*")
+# Groups are (…) or (?:…). No escape of a character that needs none. No unpaired bracket or brace.
+PORTABLE_PATTERN = re.compile(rf"(?:{_ESCAPE}|{_CLASS}|\((?:\?:|(?!\?))|[)|^$.]|{_QUANTIFIER}|[^\\^$.*+?()\[\]{{}}|])*")
 
-LOOK_AHEAD = re.compile(r"(?![0-9]+\Z)[a-z0-9]+(_[a-z0-9]+)*\Z")
-"""What `VALUE_PATTERN` was before it had to be understood in Go and Rust."""
+LOOK_AHEAD_PATTERN = re.compile(r"(?![0-9]+\Z)[a-z0-9]+(_[a-z0-9]+)*\Z")
+"""An equivalent of `VALUE_PATTERN` with look-ahead, which Go and Rust do not support."""
 
 
 def patterns(value: Any) -> Iterator[str]:
@@ -44,24 +44,24 @@ def test_there_are_patterns() -> None:
 @pytest.mark.parametrize("pattern", published_patterns())
 def test_a_pattern_of_a_schema_is_portable(pattern: str) -> None:
     re.compile(pattern)
-    assert PORTABLE.fullmatch(pattern)
+    assert PORTABLE_PATTERN.fullmatch(pattern)
 
 
 def test_the_patterns_of_the_api_description_are_portable(client: FlaskClient) -> None:
     api_patterns = sorted(set(patterns(client.get("/openapi.json").json)))
     assert api_patterns
-    assert [pattern for pattern in api_patterns if not PORTABLE.fullmatch(pattern)] == []
+    assert [pattern for pattern in api_patterns if not PORTABLE_PATTERN.fullmatch(pattern)] == []
 
 
 @pytest.mark.parametrize(
     "pattern", [r"privacy\-safe", r"^(?!a)b$", r"a\Z", r"\Aa", r"\pL", r"(?i)a", "a{", "[[a]", "a]"]
 )
 def test_a_pattern_of_one_dialect_is_not_portable(pattern: str) -> None:
-    assert not PORTABLE.fullmatch(pattern)
+    assert not PORTABLE_PATTERN.fullmatch(pattern)
 
 
 @pytest.mark.parametrize(
     "value", ["a", "1a", "1_2", "a_1", "10_20", "a1b", "under_50", "1", "42", "", "_a", "a_", "a__b", "A"]
 )
 def test_a_value_reads_as_it_did_with_look_ahead(value: str) -> None:
-    assert bool(re.fullmatch(VALUE_PATTERN, value)) == bool(LOOK_AHEAD.match(value))
+    assert bool(re.fullmatch(VALUE_PATTERN, value)) == bool(LOOK_AHEAD_PATTERN.match(value))

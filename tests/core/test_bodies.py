@@ -1,4 +1,4 @@
-"""What is wrong with a body, in the words of the answer."""
+"""The errors of malformed, duplicate, compressed and oversized bodies."""
 
 import json
 from typing import Any
@@ -22,11 +22,11 @@ def post(client: FlaskClient, path: str, token: str, body: bytes, **headers: str
     return client.post(path, data=body, headers={**bearer(token), **headers}, content_type="application/json")
 
 
-def assert_error(answer: TestResponse, status: int, code: str, sentence: str = "") -> None:
-    assert (answer.status_code, answer.json["code"]) == (status, code)
-    assert sentence in answer.json["error"]
+def assert_error(response: TestResponse, status: int, code: str, sentence: str = "") -> None:
+    assert (response.status_code, response.json["code"]) == (status, code)
+    assert sentence in response.json["error"]
     if status in (400, 422):
-        assert answer.json["errors"]
+        assert response.json["errors"]
 
 
 @pytest.mark.parametrize(
@@ -49,7 +49,7 @@ def assert_error(answer: TestResponse, status: int, code: str, sentence: str = "
         ('{"outcome": "success"}'.encode("utf-16"), "is not UTF-8; see byte 0"),
     ],
 )
-def test_malformed_json_is_told_by_what_is_wrong(
+def test_malformed_json_is_answered_with_its_cause(
     client: FlaskClient, company: Company, body: bytes, sentence: str
 ) -> None:
     assert_error(post(client, OUTCOMES, company.capability(), body), 400, "malformed_json", sentence)
@@ -62,7 +62,7 @@ def test_deep_nesting_is_malformed(client: FlaskClient, company: Company, body: 
     assert_error(post(client, OUTCOMES, company.capability(), body), 400, "malformed_json")
 
 
-def test_deep_nesting_inside_of_a_known_member_is_the_clients_error(client: FlaskClient, company: Company) -> None:
+def test_deep_nesting_inside_of_a_known_member_is_an_error_of_the_client(client: FlaskClient, company: Company) -> None:
     body = b'{"outcome": ' + b"[" * 1000 + b"]" * 1000 + b', "note": "' + NOTE.encode() + b'"}'
     assert post(client, OUTCOMES, company.capability(), body).status_code == 400
 
@@ -84,7 +84,7 @@ def test_a_decision_with_a_repeated_key_is_not_recorded(client: FlaskClient, bod
 
 
 @pytest.mark.parametrize(
-    ("path", "kind", "body"),
+    ("path", "token_kind", "body"),
     [
         (OUTCOMES, "capability", {"outcome": "success", "note": NOTE}),
         ("/api/v2/reports", "capability", {"summary": "It worked as documented."}),
@@ -93,9 +93,11 @@ def test_a_decision_with_a_repeated_key_is_not_recorded(client: FlaskClient, bod
     ],
 )
 def test_a_repeated_key_is_an_error_on_every_small_body(
-    client: FlaskClient, company: Company, path: str, kind: str, body: dict[str, Any]
+    client: FlaskClient, company: Company, path: str, token_kind: str, body: dict[str, Any]
 ) -> None:
-    token = {"capability": company.capability(), "product": company.product_key, "company": company.company_key}[kind]
+    token = {"capability": company.capability(), "product": company.product_key, "company": company.company_key}[
+        token_kind
+    ]
     text = json.dumps(body)
     body_text = f"{text[:-1]}, {text[1:]}".encode()
     assert_error(post(client, path, token, body_text), 400, "duplicate_key")
@@ -118,8 +120,8 @@ def test_of_a_repeated_key_in_a_batch_the_last_value_counts(client: FlaskClient,
 
 @pytest.mark.parametrize("coding", ["gzip", "br", "deflate", "zstd"])
 def test_a_compressed_body_is_unsupported(client: FlaskClient, company: Company, coding: str) -> None:
-    answer = post(client, OUTCOMES, company.capability(), b"{}", **{"Content-Encoding": coding})
-    assert_error(answer, 415, "unsupported_media_type", "compressed")
+    response = post(client, OUTCOMES, company.capability(), b"{}", **{"Content-Encoding": coding})
+    assert_error(response, 415, "unsupported_media_type", "compressed")
 
 
 def test_a_body_beyond_the_limit_is_too_large(client: FlaskClient, company: Company) -> None:

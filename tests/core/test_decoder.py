@@ -19,7 +19,7 @@ from app.outcomes.schemas import OutcomeSchema
 DECODERS = [
     decoder for mount in API_MOUNTS if isinstance(mount.blueprint, Blueprint) for decoder in mount.blueprint.decoders
 ]
-FAST = [decoder for decoder in DECODERS if decoder._fast is not None]
+FAST = [decoder for decoder in DECODERS if decoder._fast_decoder is not None]
 
 UUID = "9b2f6d0e-3c41-4d7a-8a55-0f6e2c1b7d90"
 INSTANTS = [

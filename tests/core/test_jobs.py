@@ -11,15 +11,15 @@ from tests.journeys.stack import wait_until
 
 
 class Broker:
-    """Stands between the notifier and its broker: keeps the messages, and can be down."""
+    """Replaces the connection of a notifier to its broker: records the messages, and can be unavailable."""
 
     def __init__(self, notifier: JobNotifier, monkeypatch: pytest.MonkeyPatch) -> None:
         self.messages: list[str] = []
-        self.is_down = False
+        self.is_unavailable = False
         monkeypatch.setattr(notifier._celery, "send_task", self._send)
 
     def _send(self, name: str, **_: Any) -> None:
-        if self.is_down:
+        if self.is_unavailable:
             raise ConnectionError
         self.messages.append(str(name))
 
@@ -51,13 +51,13 @@ def test_a_notification_after_the_window_is_a_message_of_its_own(notifier: JobNo
         wait_until(lambda number=number: len(broker.messages) == number, 5)
 
 
-def test_a_broker_that_is_down_is_tried_again_until_it_is_back(notifier: JobNotifier, broker: Broker) -> None:
-    broker.is_down = True
+def test_an_unavailable_broker_is_retried_until_it_is_available(notifier: JobNotifier, broker: Broker) -> None:
+    broker.is_unavailable = True
     started_at = time.monotonic()
     notifier.notify(Job.PERSIST_TELEMETRY)
     assert time.monotonic() - started_at < 0.1
     time.sleep(0.5)
-    broker.is_down = False
+    broker.is_unavailable = False
     wait_until(lambda: broker.messages == [Job.PERSIST_TELEMETRY], 5)
 
 

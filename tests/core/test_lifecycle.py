@@ -16,19 +16,19 @@ from tests.factories import Company, bearer
 
 
 def test_a_safe_request_id_is_taken_over(client: FlaskClient) -> None:
-    answer = client.get("/healthz", headers={"X-Request-Id": "trace-1234.abcd"})
-    assert answer.headers["X-Request-Id"] == "trace-1234.abcd"
+    response = client.get("/healthz", headers={"X-Request-Id": "trace-1234.abcd"})
+    assert response.headers["X-Request-Id"] == "trace-1234.abcd"
 
 
 @pytest.mark.parametrize("request_id", ["", "short", "x" * 65, "with space in it", 'quote"quote"'])
 def test_any_other_request_id_is_replaced(client: FlaskClient, request_id: str) -> None:
-    answer = client.get("/healthz", headers={"X-Request-Id": request_id})
-    assert len(answer.headers["X-Request-Id"]) == 32
+    response = client.get("/healthz", headers={"X-Request-Id": request_id})
+    assert len(response.headers["X-Request-Id"]) == 32
 
 
 def test_an_error_names_its_request(client: FlaskClient) -> None:
-    answer = client.get("/api/v2/nothing")
-    assert answer.json["requestId"] == answer.headers["X-Request-Id"]
+    response = client.get("/api/v2/nothing")
+    assert response.json["requestId"] == response.headers["X-Request-Id"]
 
 
 @pytest.mark.parametrize(
@@ -42,9 +42,9 @@ def test_an_error_names_its_request(client: FlaskClient) -> None:
 def test_404_and_405_have_the_shape_of_every_error(
     client: FlaskClient, method: str, path: str, status: int, code: str
 ) -> None:
-    answer = client.open(path, method=method)
-    assert (answer.status_code, answer.json["code"]) == (status, code)
-    assert answer.json["error"]
+    response = client.open(path, method=method)
+    assert (response.status_code, response.json["code"]) == (status, code)
+    assert response.json["error"]
 
 
 def test_a_405_says_what_is_allowed(client: FlaskClient) -> None:
@@ -59,9 +59,9 @@ def test_what_nobody_foresaw_is_a_500_without_a_word_of_it(
 
     monkeypatch.setattr("app.outcomes.service.record", fail)
     body = {"outcome": "success", "note": "It worked as documented."}
-    answer = client.post("/api/v2/outcomes", json=body, headers=bearer(company.capability()))
-    assert (answer.status_code, answer.json["code"]) == (500, "internal_error")
-    assert b"secret words" not in answer.data
+    response = client.post("/api/v2/outcomes", json=body, headers=bearer(company.capability()))
+    assert (response.status_code, response.json["code"]) == (500, "internal_error")
+    assert b"secret words" not in response.data
     line = JsonFormatter().format(caplog.records[-1])
     assert "secret words" not in line
     assert json.loads(line)["exception"] == "ValueError"

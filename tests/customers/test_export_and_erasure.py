@@ -31,7 +31,7 @@ def dump() -> str:
 
 
 def run_consumer(context_api: ContextApi) -> list[bytes]:
-    """Let a customer ask, answer, be retrieved, decided for and concluded on; returns every answer."""
+    """Let a customer ask, answer, be retrieved, decided for and concluded on; returns every response."""
     anonymous = context_api.ask(anonymousRef=REFERENCES["anonymousRef"], sessionRef=SESSION)
     request = context_api.ask(**REFERENCES, sessionRef=SESSION)
     receipt = context_api.answer(request.json, item(remember=True))
@@ -50,10 +50,10 @@ def run_consumer(context_api: ContextApi) -> list[bytes]:
     outcome_response = context_api.post("/personalization/outcomes", outcome)
     choice = context_api.choose(context_api.ask(userRef=REFERENCES["userRef"]).json, "approved")
     conflict = context_api.ask(userRef="somebody-else", anonymousRef=REFERENCES["anonymousRef"])
-    answers = [anonymous, request, receipt, response, decision_response, outcome_response, choice]
-    assert {answer.status_code for answer in answers} == {200}
+    responses = [anonymous, request, receipt, response, decision_response, outcome_response, choice]
+    assert {response.status_code for response in responses} == {200}
     assert conflict.status_code == 409
-    return [answer.data for answer in (*answers, conflict)]
+    return [response.data for response in (*responses, conflict)]
 
 
 def command(app: Flask, context_api: ContextApi, name: str, *options: str, user: str = REFERENCES["userRef"]) -> Any:
@@ -62,7 +62,7 @@ def command(app: Flask, context_api: ContextApi, name: str, *options: str, user:
 
 
 def test_no_reference_is_in_any_table_log_or_answer(context_api: ContextApi, capfd: pytest.CaptureFixture[str]) -> None:
-    answers = b"".join(run_consumer(context_api)).decode()
+    responses = b"".join(run_consumer(context_api)).decode()
     stored_text = dump()
     assert "travel.stay_style" in stored_text
     log = "".join(capfd.readouterr())
@@ -70,7 +70,7 @@ def test_no_reference_is_in_any_table_log_or_answer(context_api: ContextApi, cap
         for form in (reference, reference.encode().hex()):
             assert form not in stored_text
             assert form not in log
-            assert form not in answers
+            assert form not in responses
 
 
 def test_everything_of_a_customer_is_exported(app: Flask, context_api: ContextApi) -> None:

@@ -1,4 +1,4 @@
-"""Who a customer is: by exact reference, within one product, and linked once."""
+"""The identity of customers: exact references, within one product, and linked once."""
 
 import threading
 import uuid
@@ -20,7 +20,7 @@ from app.products.rules import KeyKind
 from tests.conversations import ADVERTISING, Clock, ContextApi, item
 from tests.factories import Company, create_company
 
-PRODUCT = uuid.UUID("018f1f2e-7b4a-4c12-9c8d-123456789abc")
+PRODUCT_ID = uuid.UUID("018f1f2e-7b4a-4c12-9c8d-123456789abc")
 STYLE = {"travel.stay_style": "quiet_boutique"}
 
 
@@ -39,22 +39,24 @@ def send_answer(context_api: ContextApi, value: str = "quiet_boutique", **refere
 
 
 def test_references_are_kept_as_digests_of_one_product() -> None:
-    key = Pepper(b"pepper").derive(Purpose.CUSTOMER_REFERENCES, PRODUCT)
-    first = digest_references(key, None, "u1", None)
-    assert first.user
-    assert len(first.user) == 32
-    assert b"u1" not in first.user
-    assert digest_references(key, None, "u1", None) == first
+    key = Pepper(b"pepper").derive(Purpose.CUSTOMER_REFERENCES, PRODUCT_ID)
+    digests = digest_references(key, None, "u1", None)
+    assert digests.user
+    assert len(digests.user) == 32
+    assert b"u1" not in digests.user
+    assert digest_references(key, None, "u1", None) == digests
     assert (
         digest_references(Pepper(b"pepper").derive(Purpose.CUSTOMER_REFERENCES, uuid.uuid4()), None, "u1", None)
-        != first
+        != digests
     )
-    assert digest_references(Pepper(b"other").derive(Purpose.CUSTOMER_REFERENCES, PRODUCT), None, "u1", None) != first
-    same_references = digest_references(key, "x", "x", "x")
-    assert len(set(same_references)) == 3
+    assert (
+        digest_references(Pepper(b"other").derive(Purpose.CUSTOMER_REFERENCES, PRODUCT_ID), None, "u1", None) != digests
+    )
+    digests_of_x = digest_references(key, "x", "x", "x")
+    assert len(set(digests_of_x)) == 3
 
 
-def test_a_level_says_how_well_somebody_is_known() -> None:
+def test_the_level_follows_from_the_references() -> None:
     def level(*references: str | None) -> Level:
         return digest_references(b"key", *references).level
 
@@ -63,7 +65,7 @@ def test_a_level_says_how_well_somebody_is_known() -> None:
     assert level(None, None, None) is Level.EPHEMERAL
 
 
-def test_each_level_is_told(context_api: ContextApi) -> None:
+def test_each_level_is_returned(context_api: ContextApi) -> None:
     for references, level in (
         ({"userRef": "u1"}, "verified"),
         ({"accountRef": "a1"}, "verified"),
@@ -152,7 +154,7 @@ def test_a_new_anonymous_reference_of_a_verified_customer_is_linked_from_the_sta
     assert context_api.ask(userRef="u2", anonymousRef="n1").json["code"] == "linked_elsewhere"
 
 
-def test_a_no_of_either_counts_for_both_after_linking(context_api: ContextApi) -> None:
+def test_a_refusal_of_either_holds_for_both_after_linking(context_api: ContextApi) -> None:
     send_answer(context_api, userRef="u1")
     send_answer(context_api, anonymousRef="n1")
     context_api.choose(context_api.ask(anonymousRef="n1").json, "declined")
@@ -163,10 +165,12 @@ def test_a_no_of_either_counts_for_both_after_linking(context_api: ContextApi) -
     assert context_api.ask(userRef="u1", purpose=ADVERTISING).json["state"] == "answer_ready"
 
 
-@pytest.mark.parametrize(("visitor", "user"), [("declined", "approved"), ("approved", "declined")])
-def test_a_no_wins_over_a_yes_when_two_become_one(context_api: ContextApi, visitor: str, user: str) -> None:
-    context_api.choose(context_api.ask(anonymousRef="n1").json, visitor)
-    context_api.choose(context_api.ask(userRef="u1").json, user)
+@pytest.mark.parametrize(("visitor_decision", "user_decision"), [("declined", "approved"), ("approved", "declined")])
+def test_a_refusal_overrides_an_approval_when_customers_are_linked(
+    context_api: ContextApi, visitor_decision: str, user_decision: str
+) -> None:
+    context_api.choose(context_api.ask(anonymousRef="n1").json, visitor_decision)
+    context_api.choose(context_api.ask(userRef="u1").json, user_decision)
     context_api.ask(userRef="u1", anonymousRef="n1")
     assert context_api.ask(userRef="u1").json["state"] == "declined"
 
@@ -190,10 +194,10 @@ def test_environments_of_one_product_know_the_same_customers(client: FlaskClient
 
 
 def test_the_same_new_customer_at_once_is_one(app: Flask, company: Company) -> None:
-    start = threading.Barrier(30)
+    barrier = threading.Barrier(30)
 
     def work(number: int) -> int:
-        start.wait()
+        barrier.wait()
         references = [{"userRef": "u1"}, {"userRef": "u1", "accountRef": "a1"}, {"userRef": "u1", "anonymousRef": "n1"}]
         return int(ContextApi(app.test_client(), company).ask(**references[number % 3]).status_code)
 
@@ -205,11 +209,11 @@ def test_the_same_new_customer_at_once_is_one(app: Flask, company: Company) -> N
 def test_links_and_answers_at_once_lose_nothing(app: Flask, company: Company) -> None:
     context_api = ContextApi(app.test_client(), company)
     requests = [context_api.ask(anonymousRef=f"n{number}").json for number in range(10)]
-    start = threading.Barrier(20)
+    barrier = threading.Barrier(20)
 
     def work(number: int) -> int:
         own_context_api = ContextApi(app.test_client(), company)
-        start.wait()
+        barrier.wait()
         if number < 10:
             return int(own_context_api.answer(requests[number], item(remember=True)).status_code)
         return int(own_context_api.ask(userRef="u1", anonymousRef=f"n{number - 10}").status_code)

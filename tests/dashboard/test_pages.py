@@ -1,4 +1,4 @@
-"""The home page, errors as pages, and what all pages share."""
+"""The home page, error pages, security headers and roles."""
 
 import json
 import re
@@ -27,10 +27,10 @@ def test_the_home_page_lists_the_workspaces_products_and_environments(client: Fl
     with transaction():
         staging = products.create_environment(company.product_id, "staging <1>")
         products.set_environment(staging.id, mode=Mode.ASK_ONCE, retention_days=30, evidence_retention_days=7)
-        empty = products.create_product(company.workspace_id, "Another product")
+        empty_product = products.create_product(company.workspace_id, "Another product")
     sign_in(client, company)
     page = client.get("/").text
-    for text in (company.workspace_id, company.product_id, company.environment_id, staging.id, empty.id):
+    for text in (company.workspace_id, company.product_id, company.environment_id, staging.id, empty_product.id):
         assert str(text) in page
     for text in ("never_ask: nobody is asked", "ask_once: each customer once", "90 days", "30 days", "7 days"):
         assert text in page
@@ -104,11 +104,11 @@ def test_an_unavailable_database_is_reported_on_a_page(client: FlaskClient, monk
     assert (answer.status_code, answer.mimetype, answer.headers["Retry-After"]) == (503, "text/html", "1")
 
 
-BROWSER = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
+BROWSER_ACCEPT = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
 
 
 def test_a_browser_gets_a_page_with_a_link_home_for_an_unknown_address(client: FlaskClient) -> None:
-    answer = client.get("/nothing-here", headers={"Accept": BROWSER})
+    answer = client.get("/nothing-here", headers={"Accept": BROWSER_ACCEPT})
     assert (answer.status_code, answer.mimetype) == (404, "text/html")
     assert '<a href="/">To the start page</a>' in answer.text
     assert "frame-ancestors 'none'" in answer.headers["Content-Security-Policy"]
@@ -125,7 +125,7 @@ def test_a_program_gets_json_for_an_unknown_address(client: FlaskClient, accept:
     "path", ["/api", "/api/nothing", "/api/v2/nothing", "/.well-known/nothing", "/sdk/nothing/at/all"]
 )
 def test_paths_of_the_api_answer_in_json_to_browsers_too(client: FlaskClient, path: str) -> None:
-    answer = client.get(path, headers={"Accept": BROWSER})
+    answer = client.get(path, headers={"Accept": BROWSER_ACCEPT})
     assert (answer.status_code, answer.mimetype) == (404, "application/json")
 
 
@@ -135,10 +135,10 @@ def test_a_script_of_the_playground_gets_its_errors_as_json(client: FlaskClient)
 
 
 def test_only_a_development_copy_has_the_playground(client: FlaskClient, production: Flask) -> None:
-    for visitor in (client, production.test_client()):
-        answer = visitor.get("/playground")
+    for test_client in (client, production.test_client()):
+        answer = test_client.get("/playground")
         assert (answer.status_code, answer.mimetype) == (404, "text/html")
-        assert "/playground" not in visitor.get("/sign-in").text
+        assert "/playground" not in test_client.get("/sign-in").text
 
 
 def test_a_development_copy_links_to_the_playground(
@@ -152,7 +152,7 @@ def test_a_development_copy_links_to_the_playground(
 
 
 @pytest.mark.parametrize("role", ROLES)
-def test_a_role_that_is_too_small_is_rejected(app: Flask, role: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_insufficient_role_is_rejected(app: Flask, role: str, monkeypatch: pytest.MonkeyPatch) -> None:
     login = Login(uuid.uuid4(), uuid.uuid4(), "somebody@example.com", role, uuid.uuid4(), "Example")
     monkeypatch.setattr(guards, "current_login", lambda: login)
     if role == "member":

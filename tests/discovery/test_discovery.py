@@ -9,13 +9,13 @@ import zipfile
 import pytest
 from flask.testing import FlaskClient
 
-V1 = "/.well-known/agent-feedback-v1.json"
-URL = "http://127.0.0.1:8000"
+DISCOVERY_PATH = "/.well-known/agent-feedback-v1.json"
+BASE_URL = "http://127.0.0.1:8000"
 
 
 def test_the_document_has_exactly_the_fields_of_the_specification(client: FlaskClient) -> None:
-    answer = client.get(V1)
-    assert set(answer.json) == {
+    response = client.get(DISCOVERY_PATH)
+    assert set(response.json) == {
         "name",
         "version",
         "purpose",
@@ -28,59 +28,59 @@ def test_the_document_has_exactly_the_fields_of_the_specification(client: FlaskC
         "identity",
         "privacy",
     }
-    assert answer.json["version"] == 1
-    assert answer.json["telemetry"]["url"] == URL + "/api/v2/telemetry/batches"
-    assert set(answer.json["telemetry"]) == {"url", "authentication", "delivery"}
-    assert answer.json["outcomeSubmission"]["url"] == URL + "/api/v2/outcomes"
-    assert answer.json["outcomeSubmission"]["requiredFields"]["outcome"] == ["success", "partial", "failure"]
-    assert set(answer.json["integrations"]) == {"node", "python", "go", "rust", "protocol"}
-    assert "report_product_outcome" in answer.json["reliability"]["mcp"]
+    assert response.json["version"] == 1
+    assert response.json["telemetry"]["url"] == BASE_URL + "/api/v2/telemetry/batches"
+    assert set(response.json["telemetry"]) == {"url", "authentication", "delivery"}
+    assert response.json["outcomeSubmission"]["url"] == BASE_URL + "/api/v2/outcomes"
+    assert response.json["outcomeSubmission"]["requiredFields"]["outcome"] == ["success", "partial", "failure"]
+    assert set(response.json["integrations"]) == {"node", "python", "go", "rust", "protocol"}
+    assert "report_product_outcome" in response.json["reliability"]["mcp"]
 
 
 def test_it_is_cacheable_and_answers_304(client: FlaskClient) -> None:
-    first_answer = client.get(V1)
-    assert first_answer.headers["Cache-Control"] == "public, max-age=300"
-    second_answer = client.get(V1, headers={"If-None-Match": first_answer.headers["ETag"]})
-    assert (second_answer.status_code, second_answer.data) == (304, b"")
+    first_response = client.get(DISCOVERY_PATH)
+    assert first_response.headers["Cache-Control"] == "public, max-age=300"
+    second_response = client.get(DISCOVERY_PATH, headers={"If-None-Match": first_response.headers["ETag"]})
+    assert (second_response.status_code, second_response.data) == (304, b"")
 
 
 def test_the_old_address_points_to_the_new_one(client: FlaskClient) -> None:
     body = client.get("/.well-known/agent-feedback.json").json
     assert set(body) == {"name", "version", "deprecated", "writesEnabled", "replacement"}
-    assert (body["deprecated"], body["writesEnabled"], body["replacement"]) == (True, False, URL + V1)
+    assert (body["deprecated"], body["writesEnabled"], body["replacement"]) == (True, False, BASE_URL + DISCOVERY_PATH)
 
 
 def test_anyone_may_read_it_from_a_browser(client: FlaskClient) -> None:
-    assert client.get(V1).headers["Access-Control-Allow-Origin"] == "*"
+    assert client.get(DISCOVERY_PATH).headers["Access-Control-Allow-Origin"] == "*"
 
 
 @pytest.mark.parametrize("language", ["python", "protocol"])
 def test_a_published_download_answers_with_what_the_manifest_says(client: FlaskClient, language: str) -> None:
-    url = client.get(V1).json["integrations"][language]
-    answer = client.get(url.removeprefix(URL))
-    assert answer.status_code == 200
+    url = client.get(DISCOVERY_PATH).json["integrations"][language]
+    response = client.get(url.removeprefix(BASE_URL))
+    assert response.status_code == 200
     name = url.rsplit("/", 1)[1]
-    assert client.get("/sdk/manifest.json").json["files"][name] == hashlib.sha256(answer.data).hexdigest()
+    assert client.get("/sdk/manifest.json").json["files"][name] == hashlib.sha256(response.data).hexdigest()
 
 
 @pytest.mark.parametrize("language", ["node", "go", "rust"])
 def test_a_language_that_is_not_published_yet_says_so(client: FlaskClient, language: str) -> None:
-    url = client.get(V1).json["integrations"][language]
-    answer = client.get(url.removeprefix(URL))
-    assert (answer.status_code, answer.json["code"]) == (404, "sdk_not_published")
+    url = client.get(DISCOVERY_PATH).json["integrations"][language]
+    response = client.get(url.removeprefix(BASE_URL))
+    assert (response.status_code, response.json["code"]) == (404, "sdk_not_published")
 
 
 def test_the_protocol_archive_holds_the_conformance_vectors(client: FlaskClient) -> None:
-    url = client.get(V1).json["integrations"]["protocol"]
-    with tarfile.open(fileobj=io.BytesIO(client.get(url.removeprefix(URL)).data)) as archive:
+    url = client.get(DISCOVERY_PATH).json["integrations"]["protocol"]
+    with tarfile.open(fileobj=io.BytesIO(client.get(url.removeprefix(BASE_URL)).data)) as archive:
         vectors = archive.extractfile("agent-feedback-protocol/conformance.json")
         assert vectors
         assert json.load(vectors)["capabilities"]
 
 
 def test_the_python_wheel_holds_the_protocol_files(client: FlaskClient) -> None:
-    url = client.get(V1).json["integrations"]["python"]
-    with zipfile.ZipFile(io.BytesIO(client.get(url.removeprefix(URL)).data)) as wheel:
+    url = client.get(DISCOVERY_PATH).json["integrations"]["python"]
+    with zipfile.ZipFile(io.BytesIO(client.get(url.removeprefix(BASE_URL)).data)) as wheel:
         assert "agent_feedback/protocol/instructions.json" in wheel.namelist()
 
 

@@ -66,8 +66,8 @@ def test_a_replay_gets_the_same_bytes_and_a_change_conflicts(context_api: Contex
     assert context_api.answer(request, *items, status=status).data == first.data
     conflict = context_api.answer(request, item(value="business"))
     assert conflict.status_code == (403 if status == "declined" else 409)
-    other_answer = context_api.answer(request, status="no_relevant_context" if status == "answered" else "declined")
-    assert other_answer.status_code == {"answered": 409, "declined": 200, "no_relevant_context": 409}[status]
+    other_response = context_api.answer(request, status="no_relevant_context" if status == "answered" else "declined")
+    assert other_response.status_code == {"answered": 409, "declined": 200, "no_relevant_context": 409}[status]
     assert count_signals() == len(items)
 
 
@@ -88,11 +88,11 @@ def test_fifty_answers_at_once_store_one(app: Flask, company: Company) -> None:
         return ContextApi(app.test_client(), company).answer(request, item(value=value))
 
     with ThreadPoolExecutor(50) as pool:
-        answers = list(pool.map(work, range(50)))
-    accepted = {answer.data for answer in answers if answer.status_code == 200}
+        responses = list(pool.map(work, range(50)))
+    accepted = {response.data for response in responses if response.status_code == 200}
     assert len(accepted) == 1
-    assert sum(answer.status_code == 200 for answer in answers) == 25
-    assert sum(answer.status_code == 409 for answer in answers) == 25
+    assert sum(response.status_code == 200 for response in responses) == 25
+    assert sum(response.status_code == 409 for response in responses) == 25
     assert count_signals() == 1
 
 

@@ -1,4 +1,4 @@
-"""Requests that do not fit."""
+"""Errors of invalid requests for context."""
 
 from typing import Any
 
@@ -58,7 +58,7 @@ from tests.conversations import ContextApi
         ({"question": "x"}, 400, "/question", "unknown_field"),
     ],
 )
-def test_a_request_that_does_not_fit_is_refused(
+def test_an_invalid_request_is_refused(
     context_api: ContextApi, details: dict[str, Any], status: int, pointer: str, code: str
 ) -> None:
     error_response = context_api.ask(**details)

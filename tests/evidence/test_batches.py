@@ -49,9 +49,9 @@ def test_a_batch_is_stored_before_it_is_answered(client: FlaskClient, company: C
         referrerHost="claude.ai",
     )
     event["observedAt"] = (datetime.now(UTC) - timedelta(days=1)).isoformat()
-    answer = send_evidence(client, company, event)
-    assert (answer.status_code, answer.json) == (200, {"accepted": 1, "duplicates": 0, "expired": 0})
-    assert answer.headers["Cache-Control"] == "private, no-store"
+    response = send_evidence(client, company, event)
+    assert (response.status_code, response.json) == (200, {"accepted": 1, "duplicates": 0, "expired": 0})
+    assert response.headers["Cache-Control"] == "private, no-store"
     with transaction():
         row = session().scalars(select(EvidenceEvent)).one()
     assert (row.source_kind, row.source_provider, row.method, row.response_status) == (
@@ -83,8 +83,8 @@ def test_no_id_is_stored_as_it_came(client: FlaskClient, company: Company) -> No
 def test_no_forbidden_key_is_taken_anywhere(client: FlaskClient, company: Company, key: str) -> None:
     nested_source = {**SOURCE, key: "x"}
     for body in (batch(**{key: "x"}), batch(source=nested_source), batch(events=[observation(**{key: "x"})])):
-        answer = send(client, company, body)
-        assert (answer.status_code, answer.json["errors"][0]["code"]) == (400, "forbidden_content")
+        response = send(client, company, body)
+        assert (response.status_code, response.json["errors"][0]["code"]) == (400, "forbidden_content")
     assert count() == 0
 
 
@@ -92,8 +92,8 @@ def test_no_forbidden_key_is_taken_anywhere(client: FlaskClient, company: Compan
 def test_there_is_no_field_for_what_evidence_must_not_hold(client: FlaskClient, company: Company, key: str) -> None:
     nested_source = {**SOURCE, key: "x"}
     for body in (batch(**{key: "x"}), batch(source=nested_source), batch(events=[observation(**{key: "x"})])):
-        answer = send(client, company, body)
-        assert (answer.status_code, answer.json["errors"][0]["code"]) == (400, "unknown_field")
+        response = send(client, company, body)
+        assert (response.status_code, response.json["errors"][0]["code"]) == (400, "unknown_field")
     assert count() == 0
 
 
@@ -136,9 +136,9 @@ BAD_EVENTS = [
 def test_a_bad_event_is_told_what_is_wrong_and_nothing_is_stored(
     client: FlaskClient, company: Company, wrong: dict[str, Any], pointer: str, code: str
 ) -> None:
-    answer = send_evidence(client, company, observation(), observation(**wrong))
-    assert answer.status_code == 422
-    assert [(problem["pointer"], problem["code"]) for problem in answer.json["errors"]] == [
+    response = send_evidence(client, company, observation(), observation(**wrong))
+    assert response.status_code == 422
+    assert [(problem["pointer"], problem["code"]) for problem in response.json["errors"]] == [
         (f"/events/1{pointer}", code)
     ]
     assert count() == 0
@@ -163,17 +163,17 @@ def test_a_bad_event_is_told_what_is_wrong_and_nothing_is_stored(
 def test_a_bad_batch_is_told_what_is_wrong(
     client: FlaskClient, company: Company, wrong: dict[str, Any], pointer: str, code: str
 ) -> None:
-    answer = send(client, company, batch(**wrong))
-    assert answer.status_code == 422
-    assert [(problem["pointer"], problem["code"]) for problem in answer.json["errors"]] == [(pointer, code)]
+    response = send(client, company, batch(**wrong))
+    assert response.status_code == 422
+    assert [(problem["pointer"], problem["code"]) for problem in response.json["errors"]] == [(pointer, code)]
 
 
 @pytest.mark.parametrize("member", ["eventId", "observedAt", "method", "responseStatus"])
 def test_a_required_field_is_required(client: FlaskClient, company: Company, member: str) -> None:
     event = observation()
     del event[member]
-    answer = send_evidence(client, company, event)
-    assert (answer.status_code, answer.json["errors"][0]["code"]) == (422, "required")
+    response = send_evidence(client, company, event)
+    assert (response.status_code, response.json["errors"][0]["code"]) == (422, "required")
 
 
 @pytest.mark.parametrize("kind", SOURCE_KINDS)
@@ -182,8 +182,8 @@ def test_every_kind_of_source_may_send(client: FlaskClient, company: Company, ki
 
 
 def test_five_hundred_events_are_taken_at_once(client: FlaskClient, company: Company) -> None:
-    answer = send_evidence(client, company, *(observation() for _ in range(500)))
-    assert answer.json == {"accepted": 500, "duplicates": 0, "expired": 0}
+    response = send_evidence(client, company, *(observation() for _ in range(500)))
+    assert response.json == {"accepted": 500, "duplicates": 0, "expired": 0}
     assert count() == 500
 
 
@@ -211,9 +211,9 @@ def test_everything_on_the_allowlist_is_taken_and_counted_by_its_provider(
     ids=lambda token: repr(token[:20]),
 )
 def test_a_token_is_taken_exactly_or_not_at_all(client: FlaskClient, company: Company, token: str) -> None:
-    answer = send_evidence(client, company, observation(), observation(agentToken=token))
-    assert (answer.status_code, answer.json["code"]) == (422, "token_not_allowed")
-    problem = answer.json["errors"][0]
+    response = send_evidence(client, company, observation(), observation(agentToken=token))
+    assert (response.status_code, response.json["code"]) == (422, "token_not_allowed")
+    problem = response.json["errors"][0]
     assert (problem["pointer"], problem["code"]) == ("/events/1/agentToken", "token_not_allowed")
     assert problem["allowed"] == list(SERVICE_ALLOWLIST.agents)
     assert count() == 0
@@ -222,9 +222,9 @@ def test_a_token_is_taken_exactly_or_not_at_all(client: FlaskClient, company: Co
 def test_what_is_refused_is_not_repeated(client: FlaskClient, company: Company) -> None:
     wrong = observation("telling@example", agentToken="TellingBot", referrerHost="telling.example")
     for body in (batch(events=[wrong]), batch(events=[{**wrong, "eventId": "event_0001"}])):
-        answer = send(client, company, body)
-        assert answer.status_code == 422
-        assert "telling" not in answer.text.lower()
+        response = send(client, company, body)
+        assert response.status_code == 422
+        assert "telling" not in response.text.lower()
 
 
 @pytest.mark.parametrize(
@@ -245,9 +245,9 @@ def test_what_is_refused_is_not_repeated(client: FlaskClient, company: Company) 
     ],
 )
 def test_a_host_is_taken_exactly_or_not_at_all(client: FlaskClient, company: Company, host: str) -> None:
-    answer = send_evidence(client, company, observation(), observation(referrerHost=host))
-    assert (answer.status_code, answer.json["code"]) == (422, "host_not_allowed")
-    assert answer.json["errors"][0]["pointer"] == "/events/1/referrerHost"
+    response = send_evidence(client, company, observation(), observation(referrerHost=host))
+    assert (response.status_code, response.json["code"]) == (422, "host_not_allowed")
+    assert response.json["errors"][0]["pointer"] == "/events/1/referrerHost"
     assert count() == 0
 
 
@@ -258,8 +258,8 @@ def test_a_null_referrer_host_is_none(client: FlaskClient, company: Company) -> 
 def test_five_minutes_ahead_is_the_most(client: FlaskClient, company: Company) -> None:
     in_four_minutes, in_six_minutes = (datetime.now(UTC) + timedelta(minutes=minutes) for minutes in (4, 6))
     assert send_evidence(client, company, observation(observedAt=in_four_minutes.isoformat())).json["accepted"] == 1
-    answer = send_evidence(client, company, observation(observedAt=in_six_minutes.isoformat()))
-    assert (answer.status_code, answer.json["errors"][0]["pointer"]) == (422, "/events/0/observedAt")
+    response = send_evidence(client, company, observation(observedAt=in_six_minutes.isoformat()))
+    assert (response.status_code, response.json["errors"][0]["pointer"]) == (422, "/events/0/observedAt")
 
 
 def test_who_may_send(client: FlaskClient, company: Company) -> None:
@@ -279,8 +279,8 @@ def test_who_may_send(client: FlaskClient, company: Company) -> None:
 
 
 def test_a_body_above_a_mebibyte_is_413(client: FlaskClient, company: Company) -> None:
-    answer = client.post(URL, data=b" " * (1024 * 1024 + 1), headers=bearer(company.company_key))
-    assert answer.status_code == 413
+    response = client.post(URL, data=b" " * (1024 * 1024 + 1), headers=bearer(company.company_key))
+    assert response.status_code == 413
 
 
 def test_a_refused_batch_changes_no_count(client: FlaskClient, company: Company) -> None:

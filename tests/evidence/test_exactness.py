@@ -1,4 +1,4 @@
-"""The summary equals a count over the raw rows, whatever is going on."""
+"""The summary equals a count of the stored events at every moment."""
 
 import random
 import threading
@@ -24,9 +24,9 @@ from tests.evidence.raw import summary_and_expectation
 from tests.factories import Company, create_company, observation, send_evidence
 
 SEED = 20261121
-LONGEST_S = 60
+MAX_DURATION_S = 60
 
-KINDS: list[dict[str, Any]] = [
+EVENT_KINDS: list[dict[str, Any]] = [
     {"agentToken": "GPTBot"},
     {"agentToken": "bingbot", "networkEvidence": {"method": "fastly_verified_bot"}},
     {"agentToken": "Claude-User", "referrerHost": "claude.ai"},
@@ -38,12 +38,12 @@ SOURCES = [{"provider": "one"}, {"provider": "two", "kind": "server_log"}]
 
 
 def make_event(event_id: str, days_ago: float, kind: int) -> dict[str, Any]:
-    moment = datetime.now(UTC) - timedelta(days=days_ago)
-    return observation(event_id, observedAt=moment.isoformat(), **KINDS[kind])
+    observed_at = datetime.now(UTC) - timedelta(days=days_ago)
+    return observation(event_id, observedAt=observed_at.isoformat(), **EVENT_KINDS[kind])
 
 
-class EvidenceLife(RuleBasedStateMachine):
-    """An environment whose evidence comes twice, late and too late, is rolled up, expires and is kept differently."""
+class EvidenceMachine(RuleBasedStateMachine):
+    """An environment with duplicate, late and expired evidence, roll-ups, expiry and changes of its retention."""
 
     app: Flask
 
@@ -60,23 +60,23 @@ class EvidenceLife(RuleBasedStateMachine):
     )
     def send(self, events: list[tuple[int, int, int]], source: dict[str, str]) -> None:
         batch = [make_event(f"event_{number:04d}", days / 2, kind) for number, days, kind in events]
-        answer = send_evidence(self.client, self.company, *batch, source=source).json
-        assert sum(answer.values()) == len(events)
+        response = send_evidence(self.client, self.company, *batch, source=source).json
+        assert sum(response.values()) == len(events)
 
-    @rule(batch=st.sampled_from([1, 3, 1000]))
-    def roll_up(self, batch: int) -> None:
+    @rule(batch_size=st.sampled_from([1, 3, 1000]))
+    def roll_up(self, batch_size: int) -> None:
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr("app.evidence.counts.BATCH_SIZE", batch)
+            patch.setattr("app.evidence.counts.BATCH_SIZE", batch_size)
             counts.roll_up_changes()
 
-    @rule(batch=st.sampled_from([1, 1000]))
-    def expire(self, batch: int) -> None:
+    @rule(batch_size=st.sampled_from([1, 1000]))
+    def expire(self, batch_size: int) -> None:
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr("app.retention.service.BATCH_SIZE", batch)
+            patch.setattr("app.retention.service.BATCH_SIZE", batch_size)
             retention.expire_evidence()
 
     @rule(days=st.integers(1, 8))
-    def keep_for(self, days: int) -> None:
+    def set_retention(self, days: int) -> None:
         with transaction():
             products.set_environment(self.company.environment_id, evidence_retention_days=days)
 
@@ -91,7 +91,7 @@ class EvidenceLife(RuleBasedStateMachine):
 
 
 def counted_days(company: Company) -> dict[Any, int]:
-    """Return the events by day, kept or not, as the counts have them."""
+    """Return the events by day, as the counts and the pending changes have them."""
     with transaction():
         rows = session().execute(
             text("""
@@ -107,16 +107,16 @@ def counted_days(company: Company) -> dict[Any, int]:
 
 def stored_days(company: Company) -> dict[Any, int]:
     with transaction():
-        moments = session().scalars(
+        instants = session().scalars(
             select(EvidenceEvent.observed_at).where(EvidenceEvent.environment_id == company.environment_id)
         )
-        days = [moment.astimezone(UTC).date() for moment in moments]
+        days = [observed_at.astimezone(UTC).date() for observed_at in instants]
     return {day: days.count(day) for day in set(days)}
 
 
 def test_the_summary_is_exact_after_every_step(app: Flask) -> None:
-    EvidenceLife.app = app
-    machine = settings(
+    EvidenceMachine.app = app
+    machine_settings = settings(
         max_examples=30,
         stateful_step_count=15,
         deadline=None,
@@ -125,15 +125,15 @@ def test_the_summary_is_exact_after_every_step(app: Flask) -> None:
         # Shrinking a failure would take minutes of real statements.
         phases=(Phase.generate,),
     )
-    run_state_machine_as_test(EvidenceLife, settings=machine)
+    run_state_machine_as_test(EvidenceMachine, settings=machine_settings)
 
 
 def test_the_summary_is_exact_at_every_moment(app: Flask, company: Company, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Senders, roll-ups, purges and a changing retention at once; every reading must agree with the rows."""
+    """Send, roll up, expire and change the retention concurrently; every summary must agree with the rows."""
     monkeypatch.setattr("app.evidence.counts.BATCH_SIZE", 7)
     monkeypatch.setattr("app.retention.service.BATCH_SIZE", 5)
-    senders_left = threading.Semaphore(0)
-    over = threading.Event()
+    finished_senders = threading.Semaphore(0)
+    stop_event = threading.Event()
 
     def send(number: int) -> int:
         rng, client, accepted = random.Random(SEED + number), app.test_client(), 0
@@ -142,21 +142,21 @@ def test_the_summary_is_exact_at_every_moment(app: Flask, company: Company, monk
             events = [
                 make_event(f"event_{event_number:04d}", rng.uniform(0, 7), rng.randrange(6)) for event_number in ids
             ]
-            answer = send_evidence(client, company, *events, source=rng.choice(SOURCES)).json
-            assert sum(answer.values()) == len(events)
-            accepted += answer["accepted"]
-        senders_left.release()
+            response = send_evidence(client, company, *events, source=rng.choice(SOURCES)).json
+            assert sum(response.values()) == len(events)
+            accepted += response["accepted"]
+        finished_senders.release()
         return accepted
 
     def repeat(run: Callable[[], Any]) -> int:
-        times = 0
-        while not over.is_set():
+        run_count = 0
+        while not stop_event.is_set():
             with app.app_context():
                 run()
-            times += 1
-        return times
+            run_count += 1
+        return run_count
 
-    def keep_differently() -> None:
+    def change_retention() -> None:
         with transaction():
             products.set_environment(company.environment_id, evidence_retention_days=random.choice([2, 4, 6]))
         time.sleep(0.02)
@@ -166,16 +166,16 @@ def test_the_summary_is_exact_at_every_moment(app: Flask, company: Company, monk
         assert content == expected
 
     with ThreadPoolExecutor(12) as pool:
-        sending = [pool.submit(send, number) for number in range(6)]
-        jobs = [counts.roll_up_changes, counts.roll_up_changes, retention.expire_evidence, keep_differently, read, read]
-        workers = [pool.submit(repeat, job) for job in jobs]
-        deadline = time.monotonic() + LONGEST_S
-        for _ in sending:
-            senders_left.acquire(timeout=max(0.0, deadline - time.monotonic()))
-        over.set()
-        accepted = sum(event_number.result() for event_number in sending)
+        send_futures = [pool.submit(send, number) for number in range(6)]
+        jobs = [counts.roll_up_changes, counts.roll_up_changes, retention.expire_evidence, change_retention, read, read]
+        job_futures = [pool.submit(repeat, job) for job in jobs]
+        deadline = time.monotonic() + MAX_DURATION_S
+        for _ in send_futures:
+            finished_senders.acquire(timeout=max(0.0, deadline - time.monotonic()))
+        stop_event.set()
+        accepted = sum(future.result() for future in send_futures)
         assert accepted > 0
-        assert all(event_number.result() > 0 for event_number in workers)
+        assert all(future.result() > 0 for future in job_futures)
     content, expected = summary_and_expectation(company)
     assert content == expected
     counts.roll_up_changes()

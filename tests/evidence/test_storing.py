@@ -87,9 +87,9 @@ def test_twenty_simultaneous_senders_of_the_same_batches_store_each_event_once(a
         return [(send_evidence(client, company, *batch).json, len(batch)) for batch in turned]
 
     with ThreadPoolExecutor(20) as pool:
-        answers = [answer for results in pool.map(work, range(20)) for answer in results]
-    assert all(sum(answer.values()) == event_count for answer, event_count in answers)
-    assert sum(answer["accepted"] for answer, _ in answers) == len(stored_events()) == 300
+        responses = [response for results in pool.map(work, range(20)) for response in results]
+    assert all(sum(response.values()) == event_count for response, event_count in responses)
+    assert sum(response["accepted"] for response, _ in responses) == len(stored_events()) == 300
     with transaction():
         assert session().scalar(text("SELECT sum(events) FROM evidence_changes")) == 300
 
@@ -100,8 +100,8 @@ def test_what_is_older_than_the_retention_does_not_come_in(
     at(monkeypatch, NOW)
     first_kept = NOW - timedelta(days=90)
     moments = [first_kept, first_kept - timedelta(microseconds=1), NOW - timedelta(days=400), NOW]
-    answer = send_evidence(client, company, *(observation(observedAt=moment.isoformat()) for moment in moments))
-    assert answer.json == receipt(accepted=2, expired=2)
+    response = send_evidence(client, company, *(observation(observedAt=moment.isoformat()) for moment in moments))
+    assert response.json == receipt(accepted=2, expired=2)
     assert {row.observed_at for row in stored_events()} == {first_kept, NOW}
 
 
@@ -137,8 +137,8 @@ def test_any_offset_is_understood(
 
 
 def test_an_instant_at_the_end_of_time_lies_ahead(client: FlaskClient, company: Company) -> None:
-    answer = send_evidence(client, company, observation(observedAt="9999-12-31T23:59:59.999999-12:00"))
-    assert answer.status_code == 422
+    response = send_evidence(client, company, observation(observedAt="9999-12-31T23:59:59.999999-12:00"))
+    assert response.status_code == 422
 
 
 def test_an_environment_that_is_gone_takes_nothing(app: Flask, company: Company) -> None:

@@ -13,7 +13,7 @@ from app.products import service as products
 from tests.factories import Company, bearer, create_company, observation, send_evidence, sign_in
 
 
-def ask(client: FlaskClient, company: Company, **query: object) -> TestResponse:
+def get_summary(client: FlaskClient, company: Company, **query: object) -> TestResponse:
     return client.get(
         f"/api/products/{company.product_id}/evidence/http-requests/summary",
         query_string={"environmentId": company.environment_id, **query},
@@ -29,24 +29,24 @@ def company(client: FlaskClient, company: Company) -> Company:
 
 def test_the_summary_is_answered(client: FlaskClient, company: Company) -> None:
     send_evidence(client, company, observation(agentToken="GPTBot"), observation(referrerHost="claude.ai"))
-    answer = ask(client, company)
-    assert answer.status_code == 200
-    assert answer.headers["Cache-Control"] == "private, no-store"
-    assert set(answer.json) == {
+    response = get_summary(client, company)
+    assert response.status_code == 200
+    assert response.headers["Cache-Control"] == "private, no-store"
+    assert set(response.json) == {
         *("productId", "environmentId", "window", "totals", "byActorProvider", "byFetchClass", "byEvidenceTier"),
         *("byReferralProvider", "bySource", "byNetworkEvidenceMethod", "daily"),
     }
-    assert set(answer.json["window"]) == {"days", "requestedDays", "from", "to", "retentionDays"}
-    assert answer.json["window"]["days"] == len(answer.json["daily"]) == 30
-    assert answer.json["totals"] == {"events": 2, "fetches": 1, "referrals": 1}
+    assert set(response.json["window"]) == {"days", "requestedDays", "from", "to", "retentionDays"}
+    assert response.json["window"]["days"] == len(response.json["daily"]) == 30
+    assert response.json["totals"] == {"events": 2, "fetches": 1, "referrals": 1}
 
 
 @pytest.mark.parametrize(("days", "status"), [(1, 200), (365, 200), (0, 422), (366, 422), (-1, 422), (10**12, 422)])
 def test_a_window_has_1_to_365_days(client: FlaskClient, company: Company, days: int, status: int) -> None:
-    answer = ask(client, company, days=days)
-    assert answer.status_code == status
+    response = get_summary(client, company, days=days)
+    assert response.status_code == status
     if status == 422:
-        assert answer.json["errors"][0]["pointer"] == "/days"
+        assert response.json["errors"][0]["pointer"] == "/days"
 
 
 @pytest.mark.parametrize(
@@ -62,29 +62,29 @@ def test_a_window_has_1_to_365_days(client: FlaskClient, company: Company, days:
         ({"since": ["2026-01-01", "2026-01-02"]}, 422, "repeated"),
     ],
 )
-def test_a_bad_question_is_told_what_is_wrong(
+def test_an_invalid_query_is_an_error_with_its_cause(
     client: FlaskClient, company: Company, query: dict[str, object], status: int, code: str
 ) -> None:
-    answer = ask(client, company, **query)
-    assert (answer.status_code, answer.json["errors"][0]["code"]) == (status, code)
+    response = get_summary(client, company, **query)
+    assert (response.status_code, response.json["errors"][0]["code"]) == (status, code)
 
 
 def test_another_workspace_and_another_product_see_nothing(client: FlaskClient, company: Company) -> None:
     with transaction():
         other_company = create_company()
-    assert ask(client, other_company).status_code == 404
-    assert ask(client, company, environmentId=other_company.environment_id).status_code == 404
+    assert get_summary(client, other_company).status_code == 404
+    assert get_summary(client, company, environmentId=other_company.environment_id).status_code == 404
     with transaction():
-        second = products.create_product(company.workspace_id, "Another product")
-    assert ask(client, replace(company, product_id=second.id)).status_code == 404
+        second_product = products.create_product(company.workspace_id, "Another product")
+    assert get_summary(client, replace(company, product_id=second_product.id)).status_code == 404
 
 
 def test_nobody_sees_anything_without_a_session(app: Flask, client: FlaskClient, company: Company) -> None:
-    assert ask(app.test_client(), company).status_code == 401
+    assert get_summary(app.test_client(), company).status_code == 401
     path = f"/api/products/{company.product_id}/evidence/http-requests/summary"
     query = {"environmentId": company.environment_id}
-    answer = app.test_client().get(path, query_string=query, headers=bearer(company.company_key))
-    assert answer.status_code == 401
+    response = app.test_client().get(path, query_string=query, headers=bearer(company.company_key))
+    assert response.status_code == 401
 
 
 def test_the_endpoint_is_described(client: FlaskClient) -> None:

@@ -1,4 +1,4 @@
-"""Health for the platform."""
+"""The endpoints `/healthz` and `/readyz`."""
 
 import pytest
 from flask import Flask
@@ -13,11 +13,11 @@ def test_the_process_is_alive(client: FlaskClient) -> None:
     assert client.get("/healthz").json == {"status": "alive"}
 
 
-def test_it_is_ready_when_everything_is_there(client: FlaskClient) -> None:
+def test_it_is_ready_when_database_broker_worker_and_beat_are(client: FlaskClient) -> None:
     job_runs.record_start(Job.ROLL_UP_DAYS, is_scheduled=True)
-    answer = client.get("/readyz")
-    assert answer.status_code == 200
-    body = answer.json
+    response = client.get("/readyz")
+    assert response.status_code == 200
+    body = response.json
     assert {name for name, value in body.items() if value is True} == {"database", "migrations", "broker"}
     assert (body["status"], body["worker"]["running"], body["beat"]["running"]) == ("ready", True, True)
     assert not {"error", "warning"} & set(body)
@@ -25,16 +25,16 @@ def test_it_is_ready_when_everything_is_there(client: FlaskClient) -> None:
 
 def test_it_says_that_the_broker_is_missing(app: Flask, client: FlaskClient, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(app.extensions, "job_notifier", JobNotifier("redis://127.0.0.1:1/0"))
-    answer = client.get("/readyz")
-    assert (answer.status_code, answer.json["broker"], answer.json["database"]) == (503, False, True)
-    assert answer.json["error"].startswith("The broker cannot be reached")
+    response = client.get("/readyz")
+    assert (response.status_code, response.json["broker"], response.json["database"]) == (503, False, True)
+    assert response.json["error"].startswith("The broker cannot be reached")
 
 
 def test_it_says_that_a_migration_is_missing(client: FlaskClient, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("app.health.service.newest_migration", lambda: "9999")
-    answer = client.get("/readyz")
-    assert (answer.status_code, answer.json["migrations"], answer.json["database"]) == (503, False, True)
-    assert answer.json["error"].endswith("run flask db upgrade.")
+    response = client.get("/readyz")
+    assert (response.status_code, response.json["migrations"], response.json["database"]) == (503, False, True)
+    assert response.json["error"].endswith("run flask db upgrade.")
 
 
 def test_it_says_that_the_database_is_missing(client: FlaskClient, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -42,6 +42,6 @@ def test_it_says_that_the_database_is_missing(client: FlaskClient, monkeypatch: 
         raise Unavailable
 
     monkeypatch.setattr("app.health.service.MIGRATION_VERSION.all", fail)
-    answer = client.get("/readyz")
-    assert (answer.status_code, answer.json["database"], answer.json["worker"]) == (503, False, None)
-    assert answer.json["error"] == "The database cannot be reached."
+    response = client.get("/readyz")
+    assert (response.status_code, response.json["database"], response.json["worker"]) == (503, False, None)
+    assert response.json["error"] == "The database cannot be reached."

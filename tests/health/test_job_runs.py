@@ -57,10 +57,10 @@ def test_readyz_stays_ready_and_warns_while_only_the_worker_is_silent(client: Fl
     job_runs.record_start(Job.ROLL_UP_DAYS, is_scheduled=True)
     assert "warning" not in client.get("/readyz").json
     clock.advance(hours=1)
-    answer = client.get("/readyz")
-    assert (answer.status_code, answer.json["status"], answer.json["worker"]["running"]) == (200, "ready", False)
-    assert answer.json["warning"].startswith("No worker has run a job lately")
-    assert "error" not in answer.json
+    response = client.get("/readyz")
+    assert (response.status_code, response.json["status"], response.json["worker"]["running"]) == (200, "ready", False)
+    assert response.json["warning"].startswith("No worker has run a job lately")
+    assert "error" not in response.json
 
 
 def test_readyz_warns_while_only_beat_is_silent(client: FlaskClient, clock: Clock) -> None:

@@ -1,4 +1,4 @@
-"""Warnings of what an operator should change on the database server."""
+"""Warnings about settings of the database server."""
 
 import re
 from collections.abc import Iterator
@@ -17,16 +17,17 @@ from tests.conftest import Servers, environment
 
 
 @pytest.fixture
-def loud_role(servers: Servers, settings: Settings) -> Iterator[str]:
+def logging_role(servers: Servers, settings: Settings) -> Iterator[str]:
     """A superuser whose statements the server logs."""
     with closing(psycopg2.connect(servers.database_url)) as connection, connection.cursor() as cursor:
         connection.autocommit = True
-        cursor.execute("CREATE ROLE loud LOGIN SUPERUSER")
+        cursor.execute("CREATE ROLE logging_role LOGIN SUPERUSER")
         cursor.execute(
-            "ALTER ROLE loud SET log_min_duration_statement = '0'; ALTER ROLE loud SET log_statement = 'all'"
+            "ALTER ROLE logging_role SET log_min_duration_statement = '0';"
+            "ALTER ROLE logging_role SET log_statement = 'all'"
         )
-        yield "loud"
-        cursor.execute("DROP ROLE loud")
+        yield "logging_role"
+        cursor.execute("DROP ROLE logging_role")
 
 
 def warnings_of(app: Flask) -> list[str]:
@@ -47,12 +48,14 @@ def list_warnings_of_session() -> list[str]:
 
 
 def test_the_warning_holds_the_statements_that_silence_the_log(
-    app: Flask, servers: Servers, settings: Settings, loud_role: str
+    app: Flask, servers: Servers, settings: Settings, logging_role: str
 ) -> None:
-    url = make_url(settings.database_url).set(drivername="postgresql", username=loud_role)
-    loud = Settings.from_env(environment(servers, url.render_as_string(hide_password=False)))
-    log_warning, role_warning = warnings_of(create_app(loud, serves_http=False))
-    assert role_warning.startswith("The role loud can change tables; set AGENT_FEEDBACK_MIGRATIONS_DATABASE_URL")
+    url = make_url(settings.database_url).set(drivername="postgresql", username=logging_role)
+    role_settings = Settings.from_env(environment(servers, url.render_as_string(hide_password=False)))
+    log_warning, role_warning = warnings_of(create_app(role_settings, serves_http=False))
+    assert role_warning.startswith(
+        "The role logging_role can change tables; set AGENT_FEEDBACK_MIGRATIONS_DATABASE_URL"
+    )
     statements = re.findall(r"ALTER ROLE [^;]+;", log_warning)
     assert [statement for statement in statements if "log_statement = 'none'" in statement]
     assert [statement for statement in statements if "log_min_duration_statement = '-1'" in statement]
@@ -60,4 +63,4 @@ def test_the_warning_holds_the_statements_that_silence_the_log(
         connection.autocommit = True
         for statement in statements:
             cursor.execute(statement)
-    assert warnings_of(create_app(loud, serves_http=False)) == [role_warning]
+    assert warnings_of(create_app(role_settings, serves_http=False)) == [role_warning]

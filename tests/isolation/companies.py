@@ -58,7 +58,7 @@ def create_tenant(client: FlaskClient, field_key: str) -> Tenant:
     api = ContextApi(client, company)
     interaction_id = str(uuid.uuid4())
     capability = company.capability(interaction_id)
-    answers = [
+    responses = [
         send_events(client, company, event(interaction_id, customerRef=ACCOUNT, sessionRef="visit_1")),
         send_review(client, capability),
         client.post("/api/v2/reports", json=FULL_REPORT, headers=bearer(capability)),
@@ -66,15 +66,17 @@ def create_tenant(client: FlaskClient, field_key: str) -> Tenant:
         api.put_field(field_key),
     ]
     request = api.ask(accountRef=ACCOUNT, userRef=USER).json
-    answers.append(api.answer(request, item(field_key, "slow", remember=True)))
+    responses.append(api.answer(request, item(field_key, "slow", remember=True)))
     context = api.retrieve(accountRef=ACCOUNT, userRef=USER).json
     signal_ids = [entry["signalId"] for entry in context["items"]]
     body = {"externalDecisionId": "d1", "contextRetrievalId": context["retrievalId"], "signalIds": signal_ids}
     decision = api.post("/personalization/decisions", body)
     decision_id = decision.json["decision"]["id"]
     outcome = {"externalOutcomeId": "o1", "decisionId": decision_id, "outcome": "conversion"}
-    answers += [decision, api.post("/personalization/outcomes", outcome)]
-    assert {answer.status_code for answer in answers} <= {200, 201, 202}, [answer.text for answer in answers]
+    responses += [decision, api.post("/personalization/outcomes", outcome)]
+    assert {response.status_code for response in responses} <= {200, 201, 202}, [
+        response.text for response in responses
+    ]
     persistence.persist_waiting_batches()
     interactions.promote_queued_interactions()
     return Tenant(

@@ -42,11 +42,11 @@ def test_no_credential_opens_another_guard(app: Flask, client: FlaskClient) -> N
     statuses = {}
     for (rule, method, guard), (name, token) in itertools.product(rules, credentials.items()):
         headers = bearer(token) if token else {}
-        answer = client.open(path_of(app, rule), method=method, json={}, headers=headers)
+        response = client.open(path_of(app, rule), method=method, json={}, headers=headers)
         if name != guard:
-            statuses[rule.rule, method, name] = answer.status_code
+            statuses[rule.rule, method, name] = response.status_code
         else:
-            assert answer.status_code not in (401, 403), (rule.rule, answer.text)
+            assert response.status_code not in (401, 403), (rule.rule, response.text)
     assert {key: status for key, status in statuses.items() if status != 401} == {}
 
 
@@ -54,9 +54,9 @@ def test_a_session_opens_no_endpoint_of_agents_and_backends(app: Flask, client: 
     tenant = create_tenant(client, "shop.favourite_colour")
     assert sign_in(client, tenant.company).status_code == 200
     for rule, method, guard in guarded_rules(app):
-        answer = client.open(path_of(app, rule), method=method, json={}, headers={"Origin": "https://other.example"})
+        response = client.open(path_of(app, rule), method=method, json={}, headers={"Origin": "https://other.example"})
         expected = (401,) if guard != "dashboardSession" else (200, 204, 400, 403, 404, 422)
-        assert answer.status_code in expected, (rule.rule, answer.text)
+        assert response.status_code in expected, (rule.rule, response.text)
 
 
 @pytest.mark.parametrize("kind", ["productKey", "companyKey"])
@@ -68,5 +68,5 @@ def test_a_revoked_key_opens_nothing(app: Flask, client: FlaskClient, kind: str)
     app.extensions["key_cache"].clear()
     for rule, method, guard in guarded_rules(app):
         if guard == kind:
-            answer = client.open(path_of(app, rule), method=method, json={}, headers=bearer(token))
-            assert answer.status_code == 401, rule.rule
+            response = client.open(path_of(app, rule), method=method, json={}, headers=bearer(token))
+            assert response.status_code == 401, rule.rule

@@ -37,7 +37,7 @@ def _outcome(other: Tenant) -> dict[str, Any]:
     return {"externalOutcomeId": "o2", "decisionId": other.decision_id, "outcome": "conversion"}
 
 
-def _question(other: Tenant) -> dict[str, Any]:
+def _enrichment_request(other: Tenant) -> dict[str, Any]:
     return {
         "interactionId": other.interaction_id,
         "operation": "/search",
@@ -56,8 +56,8 @@ def _summary(client: FlaskClient, caller: Tenant, other: Tenant) -> TestResponse
 
 
 def _summary_of_own_product(client: FlaskClient, caller: Tenant, other: Tenant) -> TestResponse:
-    mixed = replace(other, company=replace(other.company, product_id=caller.company.product_id))
-    return _summary(client, caller, mixed)
+    mixed_tenant = replace(other, company=replace(other.company, product_id=caller.company.product_id))
+    return _summary(client, caller, mixed_tenant)
 
 
 REQUESTS: dict[str, tuple[Request, int]] = {
@@ -81,7 +81,10 @@ REQUESTS: dict[str, tuple[Request, int]] = {
     "evidence.accept_batch": (lambda c, a, b: send_evidence(c, a.company, observation()), 200),
     "personalization.record_decision": (_post("/api/v2/personalization/decisions", "companyKey", _decision), 404),
     "personalization.record_outcome": (_post("/api/v2/personalization/outcomes", "companyKey", _outcome), 404),
-    "enrichment_requests.request_context": (_post("/api/v2/enrichment/requests", "companyKey", _question), 422),
+    "enrichment_requests.request_context": (
+        _post("/api/v2/enrichment/requests", "companyKey", _enrichment_request),
+        422,
+    ),
     "catalog.put_field": (lambda c, a, b: ContextApi(c, a.company).put_field(b.field_key, label="Taken over"), 200),
     "catalog.delete_field": (
         lambda c, a, b: c.delete(f"/api/v2/enrichment/fields/{b.field_key}", headers=bearer(a.company.company_key)),
@@ -119,13 +122,13 @@ WITHOUT_FOREIGN_IDS = {
 @pytest.mark.parametrize("name", REQUESTS)
 def test_ids_of_another_company_reach_nothing(app: Flask, client: FlaskClient, name: str) -> None:
     caller, other = create_tenant(client, "shop.own_colour"), create_tenant(client, "shop.secret_colour")
-    before = stored_rows(other)
+    rows_before = stored_rows(other)
     request, status = REQUESTS[name]
-    answer = request(client, caller, other)
-    assert answer.status_code == status, answer.text
-    assert stored_rows(other) == before
+    response = request(client, caller, other)
+    assert response.status_code == status, response.text
+    assert stored_rows(other) == rows_before
     for foreign_id in (other.retrieval_id, other.decision_id, *other.signal_ids, str(other.company.environment_id)):
-        assert foreign_id not in answer.text
+        assert foreign_id not in response.text
 
 
 def test_every_endpoint_is_tried(app: Flask) -> None:

@@ -59,8 +59,8 @@ def use(product_url: str, task: Task, allowed: list[str], *, is_reviewing: bool)
     outcome = "success" if is_satisfied else "failure"
     if is_reviewing:
         note = "matched what was asked" if is_satisfied else "did not contain what was asked for"
-        answer = envelope.submit_outcome(outcome, f"The status was {response.status_code} and the content {note}.")
-        assert answer["review"]["outcome"] == outcome
+        receipt = envelope.submit_outcome(outcome, f"The status was {response.status_code} and the content {note}.")
+        assert receipt["review"]["outcome"] == outcome
     return Visit(task.operation, _interaction(envelope), response.status_code, outcome if is_reviewing else None)
 
 

@@ -76,9 +76,9 @@ class Owner:
 
     def summary(self) -> Any:
         path = f"/api/products/{self.stack.company.product_id}/evidence/http-requests/summary"
-        answer = self.browser.get(self.stack.url + path, params={"environmentId": self.environment_id}, timeout=10)
-        assert answer.status_code == 200
-        return answer.json()
+        response = self.browser.get(self.stack.url + path, params={"environmentId": self.environment_id}, timeout=10)
+        assert response.status_code == 200
+        return response.json()
 
     def counts(self) -> Counts:
         """Return the summary in the shape of what was counted by hand."""

@@ -1,4 +1,4 @@
-"""A client that sends telemetry and reviews, and remembers exactly what was answered with 2xx."""
+"""A client that sends telemetry and reviews, and records exactly what was accepted with 2xx."""
 
 import threading
 import time
@@ -14,7 +14,7 @@ from tests.factories import NOTE, Company, bearer, event
 
 @dataclass
 class Sender:
-    """Sends to one service, and records every answer."""
+    """Sends to one service, and records every response."""
 
     url: str
     company: Company
@@ -22,10 +22,10 @@ class Sender:
     accepted_reviews: dict[str, str] = field(default_factory=dict)
     """Interaction to review id."""
     statuses: list[tuple[str, int, float]] = field(default_factory=list)
-    """What, status (0 for no answer), seconds."""
+    """What, status (0 for no response), seconds."""
 
     def send_batch(self, size: int = 5) -> int:
-        """Send a batch of events; returns the status, 0 if there was no answer."""
+        """Send a batch of events; returns the status, 0 if there was no response."""
         batch = [event() for _ in range(size)]
         status = self._post("telemetry", "/api/v2/telemetry/batches", self.company.product_key, {"events": batch})[0]
         if status == 202:
@@ -33,19 +33,19 @@ class Sender:
         return status
 
     def send_review(self, interaction_id: str | None = None) -> int:
-        """Send a review; returns the status, 0 if there was no answer."""
+        """Send a review; returns the status, 0 if there was no response."""
         interaction_id = interaction_id or str(uuid.uuid4())
         body = {"outcome": "success", "note": NOTE}
-        status, answer = self._post("outcome", "/api/v2/outcomes", self.company.capability(interaction_id), body)
+        status, response = self._post("outcome", "/api/v2/outcomes", self.company.capability(interaction_id), body)
         if status == 200:
-            self.accepted_reviews[interaction_id] = answer["review"]["id"]
+            self.accepted_reviews[interaction_id] = response["review"]["id"]
         return status
 
     def _post(self, kind: str, path: str, token: str, body: object) -> tuple[int, dict[str, dict[str, str]]]:
         started_at = time.monotonic()
         try:
-            answer = requests.post(self.url + path, json=body, headers=bearer(token), timeout=10)
-            status, content = answer.status_code, answer.json()
+            response = requests.post(self.url + path, json=body, headers=bearer(token), timeout=10)
+            status, content = response.status_code, response.json()
         except (requests.RequestException, ValueError):
             status, content = 0, {}
         self.statuses.append((kind, status, time.monotonic() - started_at))

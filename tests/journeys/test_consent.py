@@ -99,13 +99,13 @@ def _until_disabled(shop: Shop, customer: str) -> Received:
 def _submit_anyway(shop: Shop, envelope: Received) -> None:
     """Send a review as an agent without manners would."""
     authorization = envelope.content["requiredAction"]["submitDecision"]["authorization"]
-    answer = requests.post(
+    response = requests.post(
         f"{shop.stack.url}/api/v2/outcomes",
         json={"outcome": "success", "note": NOTE},
         headers={"Authorization": authorization},
         timeout=10,
     )
-    assert (answer.status_code, answer.json()["code"]) == (403, "consent_missing")
+    assert (response.status_code, response.json()["code"]) == (403, "consent_missing")
 
 
 def test_silence_stores_nothing(shop: Shop) -> None:

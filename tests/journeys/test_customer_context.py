@@ -22,14 +22,14 @@ class HttpContextApi:
         self.stack = stack
 
     def post(self, path: str, body: Any, token: str | None = None) -> Any:
-        answer = requests.post(
+        response = requests.post(
             f"{self.stack.url}/api/v2{path}",
             json=body,
             headers=bearer(token or self.stack.company.company_key),
             timeout=10,
         )
-        assert answer.status_code == 200, answer.text
-        return answer.json()
+        assert response.status_code == 200, response.text
+        return response.json()
 
     def ask(self, **details: Any) -> Any:
         body = {"interactionId": str(uuid.uuid4()), "operation": "/hotels", "surface": "http_json", "remember": True}

@@ -144,11 +144,11 @@ def test_the_relay_takes_no_other_words_than_the_catalogs(shop_url: str) -> None
     action = actions.context.content["submit"]
 
     def post(body: Any, authorization: str = action["authorization"]) -> tuple[int, str]:
-        answer = requests.post(
+        response = requests.post(
             shop_url + action["url"], json=body, headers={"Authorization": authorization}, timeout=30
         )
-        assert answer.headers["Cache-Control"] == "private, no-store"
-        return answer.status_code, answer.json().get("code", "")
+        assert response.headers["Cache-Control"] == "private, no-store"
+        return response.status_code, response.json().get("code", "")
 
     item = {**PRICE, "type": "preference"}
     assert post({"status": "answered", "items": [{**item, "value": "beauty"}]})[0] == 422
@@ -197,14 +197,14 @@ def test_a_service_that_is_away_leaves_the_shop_as_it_is(stack: Stack, shop_url:
             assert "_service" not in response.json()
         assert actions.context
         action = actions.context.content["submit"]
-        answer = requests.post(
+        response = requests.post(
             shop_url + action["url"],
             json={"status": "no_relevant_context", "items": []},
             headers={"Authorization": action["authorization"]},
             timeout=30,
         )
-        assert (answer.status_code, answer.headers["Retry-After"]) == (503, "1")
-        assert answer.json()["retryable"] is True
+        assert (response.status_code, response.headers["Retry-After"]) == (503, "1")
+        assert response.json()["retryable"] is True
     stack.wait_until_web_answers()
     # It is asked again after its pause, and what the agent could not send arrives now.
     wait_until(lambda: "_service" in requests.get(f"{shop_url}/products", headers=LOGIN, timeout=30).json(), 30)

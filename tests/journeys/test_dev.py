@@ -108,8 +108,8 @@ def test_it_starts_says_what_a_newcomer_needs_and_ends_everything(tmp_path: Path
 def _sign_in(demo: dict[str, Any]) -> None:
     """Use the printed login, and look at the page that it opens and at the playground."""
     with requests.Session() as browser:
-        answer = browser.post(demo["baseUrl"] + "/api/session", json=demo["dashboard"], timeout=20)
-        assert (answer.status_code, answer.json()["workspace"]["id"]) == (200, demo["workspaceId"])
+        response = browser.post(demo["baseUrl"] + "/api/session", json=demo["dashboard"], timeout=20)
+        assert (response.status_code, response.json()["workspace"]["id"]) == (200, demo["workspaceId"])
         assert demo["environmentId"] in browser.get(demo["baseUrl"] + "/", timeout=10).text
     assert "One loop, step by step" in requests.get(demo["baseUrl"] + "/playground", timeout=10).text
 
@@ -126,8 +126,8 @@ def _is_short(output: str, demo: dict[str, Any]) -> None:
 def _follow_the_advice(output: str, data_dir: Path) -> None:
     """Run the printed curl and the printed look-up as they stand."""
     event = output[output.index("  KEY=") : output.index("Look at what")]
-    answer = subprocess.run(["bash", "-c", event], cwd=ROOT, capture_output=True, text=True, check=True, timeout=20)
-    assert json.loads(answer.stdout) == {"accepted": 1, "dropped": 0}
+    response = subprocess.run(["bash", "-c", event], cwd=ROOT, capture_output=True, text=True, check=True, timeout=20)
+    assert json.loads(response.stdout) == {"accepted": 1, "dropped": 0}
     look_up = output[output.index("  export AGENT") : output.index("  .venv/bin/flask review list")]
 
     def show_interaction() -> str:

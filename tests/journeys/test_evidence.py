@@ -23,8 +23,8 @@ def send(stack: Stack, events: list[dict[str, Any]]) -> dict[str, int] | None:
     url = f"{stack.url}/api/v1/evidence/http-requests/batches"
     request = urllib.request.Request(url, body, bearer(stack.company.company_key))
     try:
-        with urllib.request.urlopen(request, timeout=10) as answer:
-            receipt: dict[str, int] = json.load(answer)
+        with urllib.request.urlopen(request, timeout=10) as response:
+            receipt: dict[str, int] = json.load(response)
             return receipt
     except urllib.error.HTTPError as error:
         if error.code != 503:
@@ -56,7 +56,7 @@ def test_what_was_answered_is_stored_once_whatever_is_killed(stack: Stack) -> No
     total = stack.value("SELECT count(*) FROM evidence_events WHERE source_provider = %s", PROVIDER)
     # An answer that was lost on its way is a duplicate the next time.
     assert accepted <= total == 40 * 50
-    second_answers = [send(stack, batch) for batch in batches]
-    assert second_answers == [{"accepted": 0, "duplicates": 50, "expired": 0}] * 40
+    second_responses = [send(stack, batch) for batch in batches]
+    assert second_responses == [{"accepted": 0, "duplicates": 50, "expired": 0}] * 40
     wait_until(lambda: stack.value("SELECT count(*) FROM evidence_changes") == 0, ROLLED_UP_WITHIN_S)
     assert stack.value("SELECT sum(events) FROM evidence_days WHERE source_provider = %s", PROVIDER) == total

@@ -26,13 +26,13 @@ def count_reviews() -> int:
 
 def test_a_review_is_stored_and_returned(client: FlaskClient, company: Company) -> None:
     interaction_id = str(uuid.uuid4())
-    answer = send_review(
+    response = send_review(
         client, company.capability(interaction_id), "partial", "  Two of\tthree   orders\nwere found. "
     )
-    assert answer.status_code == 200
-    assert answer.headers["Cache-Control"] == "private, no-store"
-    review = answer.json["review"]
-    assert answer.json == {
+    assert response.status_code == 200
+    assert response.headers["Cache-Control"] == "private, no-store"
+    review = response.json["review"]
+    assert response.json == {
         "accepted": True,
         "interactionId": interaction_id,
         "review": {
@@ -52,9 +52,9 @@ def test_every_later_submission_gets_the_first_review_byte_for_byte(client: Flas
     interaction_id = str(uuid.uuid4())
     token = company.capability(interaction_id)
     first = send_review(client, token)
-    second_answer = send_review(client, token, "failure", "Something entirely different happened.")
+    second_response = send_review(client, token, "failure", "Something entirely different happened.")
     other_token = send_review(client, company.capability(interaction_id), "failure", "A second token for it.")
-    assert first.data == second_answer.data == other_token.data
+    assert first.data == second_response.data == other_token.data
     assert count_reviews() == 1
 
 
@@ -86,9 +86,11 @@ def test_a_hundred_submissions_by_fifty_at_once_store_one_review(app: Flask, com
 
     def submit(number: int) -> bytes:
         start.wait()
-        answers = [send_review(app.test_client(), token, note=f"Submission number {number}, try {n}.") for n in (1, 2)]
-        assert {answer.status_code for answer in answers} == {200}
-        return answers[0].data
+        responses = [
+            send_review(app.test_client(), token, note=f"Submission number {number}, try {n}.") for n in (1, 2)
+        ]
+        assert {response.status_code for response in responses} == {200}
+        return responses[0].data
 
     with ThreadPoolExecutor(50) as pool:
         bodies = set(pool.map(submit, range(50)))
@@ -114,9 +116,9 @@ def test_the_length_of_a_note_is_counted_after_normalization(
 
 
 def test_five_hundred_emoji_are_five_hundred_characters(client: FlaskClient, company: Company) -> None:
-    answer = send_review(client, company.capability(), note="😀" * 500)
-    assert answer.status_code == 200
-    assert answer.json["review"]["note"] == "😀" * 500
+    response = send_review(client, company.capability(), note="😀" * 500)
+    assert response.status_code == 200
+    assert response.json["review"]["note"] == "😀" * 500
 
 
 @pytest.mark.parametrize(
@@ -140,9 +142,9 @@ def test_five_hundred_emoji_are_five_hundred_characters(client: FlaskClient, com
 def test_a_bad_body_is_told_what_is_wrong(
     client: FlaskClient, company: Company, body: dict[str, object], status: int, pointer: str, code: str
 ) -> None:
-    answer = client.post("/api/v2/outcomes", json=body, headers=bearer(company.capability()))
-    assert answer.status_code == status
-    assert [(problem["pointer"], problem["code"]) for problem in answer.json["errors"]] == [(pointer, code)]
+    response = client.post("/api/v2/outcomes", json=body, headers=bearer(company.capability()))
+    assert response.status_code == status
+    assert [(problem["pointer"], problem["code"]) for problem in response.json["errors"]] == [(pointer, code)]
     assert count_reviews() == 0
 
 
@@ -163,8 +165,8 @@ def test_a_body_without_a_content_type_is_read_all_the_same(client: FlaskClient,
 
 
 def test_a_body_above_the_limit_is_413(client: FlaskClient, company: Company) -> None:
-    answer = client.post("/api/v2/outcomes", data=b" " * 65_537, headers=bearer(company.capability()))
-    assert (answer.status_code, answer.json["code"]) == (413, "request_entity_too_large")
+    response = client.post("/api/v2/outcomes", data=b" " * 65_537, headers=bearer(company.capability()))
+    assert (response.status_code, response.json["code"]) == (413, "request_entity_too_large")
 
 
 @pytest.mark.parametrize(("mode", "status"), [(Mode.OFF, 410), (Mode.ASK_ONCE, 403), (Mode.ASK_ALWAYS, 403)])
@@ -213,9 +215,9 @@ def test_the_same_interaction_id_in_another_environment_is_another_interaction(
     with transaction():
         other_company = create_company()
     interaction_id = str(uuid.uuid4())
-    own_answer = send_review(client, company.capability(interaction_id))
-    other_answer = send_review(client, other_company.capability(interaction_id), "failure")
-    assert own_answer.json["review"]["id"] != other_answer.json["review"]["id"]
+    own_response = send_review(client, company.capability(interaction_id))
+    other_response = send_review(client, other_company.capability(interaction_id), "failure")
+    assert own_response.json["review"]["id"] != other_response.json["review"]["id"]
     assert count_reviews() == 2
 
 

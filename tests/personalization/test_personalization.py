@@ -1,4 +1,4 @@
-"""Decisions and outcomes: exact, once, and for ever."""
+"""Decisions and outcomes are recorded once, and a retry gets the same response."""
 
 import threading
 import uuid
@@ -28,7 +28,7 @@ def decide(context_api: ContextApi, retrieval_id: str, signal_ids: list[str], **
     return context_api.post("/personalization/decisions", body)
 
 
-def conclude(context_api: ContextApi, decision_id: str, **details: Any) -> Any:
+def record_outcome(context_api: ContextApi, decision_id: str, **details: Any) -> Any:
     body = {"externalOutcomeId": "o1", "decisionId": decision_id, "outcome": "conversion", **details}
     return context_api.post("/personalization/outcomes", body)
 
@@ -49,26 +49,26 @@ def test_a_decision_names_what_it_was_made_from(context_api: ContextApi) -> None
     }
 
 
-def test_a_retry_gets_the_same_answer_for_ever(context_api: ContextApi, clock: Clock) -> None:
+def test_a_retry_gets_the_same_response_for_ever(context_api: ContextApi, clock: Clock) -> None:
     retrieval_id, signal_ids = retrieve(context_api)
-    first = decide(context_api, retrieval_id, signal_ids)
-    assert first.json["decision"]["variant"] is None
-    outcome = conclude(context_api, first.json["decision"]["id"])
+    decision_response = decide(context_api, retrieval_id, signal_ids)
+    assert decision_response.json["decision"]["variant"] is None
+    outcome_response = record_outcome(context_api, decision_response.json["decision"]["id"])
     clock.advance(days=400)
     retention.expire_enrichment()
-    assert decide(context_api, retrieval_id, list(reversed(signal_ids))).data == first.data
-    assert conclude(context_api, first.json["decision"]["id"]).data == outcome.data
+    assert decide(context_api, retrieval_id, list(reversed(signal_ids))).data == decision_response.data
+    assert record_outcome(context_api, decision_response.json["decision"]["id"]).data == outcome_response.data
     assert decide(context_api, retrieval_id, signal_ids, externalDecisionId="d2").json["code"] == "unknown_retrieval"
 
 
 @pytest.mark.parametrize("change", [{"signalIds": []}, {"variant": "other"}, {"contextRetrievalId": str(uuid.uuid4())}])
 def test_a_changed_decision_conflicts(context_api: ContextApi, change: dict[str, Any]) -> None:
     retrieval_id, signal_ids = retrieve(context_api)
-    first = decide(context_api, retrieval_id, signal_ids, variant="a")
+    decision_response = decide(context_api, retrieval_id, signal_ids, variant="a")
     conflict = decide(context_api, retrieval_id, signal_ids, **{"variant": "a", **change})
     assert (conflict.status_code, conflict.json["code"]) == (409, "decision_changed")
     assert [problem["pointer"] for problem in conflict.json["errors"]] == [f"/{next(iter(change))}"]
-    assert decide(context_api, retrieval_id, signal_ids, variant="a").data == first.data
+    assert decide(context_api, retrieval_id, signal_ids, variant="a").data == decision_response.data
 
 
 @pytest.mark.parametrize(
@@ -89,7 +89,7 @@ def test_a_changed_decision_conflicts(context_api: ContextApi, change: dict[str,
         ({"score": 1}, 400),
     ],
 )
-def test_a_decision_that_does_not_fit_is_refused(context_api: ContextApi, details: dict[str, Any], status: int) -> None:
+def test_an_invalid_decision_is_refused(context_api: ContextApi, details: dict[str, Any], status: int) -> None:
     retrieval_id, signal_ids = retrieve(context_api)
     assert decide(context_api, retrieval_id, signal_ids, **details).status_code == status
 
@@ -108,7 +108,7 @@ def test_only_signals_of_the_retrieval_count_each_once(context_api: ContextApi) 
 
 def test_an_outcome_belongs_to_its_decision(context_api: ContextApi) -> None:
     decision_id = decide(context_api, *retrieve(context_api)).json["decision"]["id"]
-    outcome_response = conclude(context_api, decision_id)
+    outcome_response = record_outcome(context_api, decision_id)
     outcome = outcome_response.json["outcome"]
     assert outcome["occurredAt"] == outcome["createdAt"]
     assert (outcome["decisionId"], outcome["outcome"], outcome["externalOutcomeId"]) == (
@@ -116,9 +116,11 @@ def test_an_outcome_belongs_to_its_decision(context_api: ContextApi) -> None:
         "conversion",
         "o1",
     )
-    response = conclude(context_api, decision_id, externalOutcomeId="o2", occurredAt="2026-01-31T12:00:00.5+02:00")
+    response = record_outcome(
+        context_api, decision_id, externalOutcomeId="o2", occurredAt="2026-01-31T12:00:00.5+02:00"
+    )
     assert response.json["outcome"]["occurredAt"] == "2026-01-31T10:00:00.500000Z"
-    retry = conclude(context_api, decision_id, externalOutcomeId="o2", occurredAt="2026-01-31T10:00:00.500Z")
+    retry = record_outcome(context_api, decision_id, externalOutcomeId="o2", occurredAt="2026-01-31T10:00:00.500Z")
     assert retry.data == response.data
 
 
@@ -127,11 +129,11 @@ def test_an_outcome_belongs_to_its_decision(context_api: ContextApi) -> None:
 )
 def test_a_changed_outcome_conflicts(context_api: ContextApi, change: dict[str, Any]) -> None:
     decision_id = decide(context_api, *retrieve(context_api)).json["decision"]["id"]
-    first = conclude(context_api, decision_id)
-    conflict = conclude(context_api, decision_id, **change)
+    outcome_response = record_outcome(context_api, decision_id)
+    conflict = record_outcome(context_api, decision_id, **change)
     assert (conflict.status_code, conflict.json["code"]) == (409, "outcome_changed")
     assert [problem["pointer"] for problem in conflict.json["errors"]] == [f"/{next(iter(change))}"]
-    assert conclude(context_api, decision_id).data == first.data
+    assert record_outcome(context_api, decision_id).data == outcome_response.data
 
 
 @pytest.mark.parametrize(
@@ -148,9 +150,9 @@ def test_a_changed_outcome_conflicts(context_api: ContextApi, change: dict[str, 
 )
 def test_an_outcome_is_checked(context_api: ContextApi, details: dict[str, Any], status: int) -> None:
     decision_id = decide(context_api, *retrieve(context_api)).json["decision"]["id"]
-    first = conclude(context_api, decision_id, **details)
-    assert first.status_code == status
-    assert conclude(context_api, decision_id, **details).status_code == status
+    outcome_response = record_outcome(context_api, decision_id, **details)
+    assert outcome_response.status_code == status
+    assert record_outcome(context_api, decision_id, **details).status_code == status
 
 
 def test_another_product_finds_neither_retrieval_nor_decision(client: FlaskClient, context_api: ContextApi) -> None:
@@ -159,9 +161,9 @@ def test_another_product_finds_neither_retrieval_nor_decision(client: FlaskClien
     retrieval_id, signal_ids = retrieve(context_api)
     assert decide(other_api, retrieval_id, signal_ids).status_code == 404
     decision_id = decide(context_api, retrieval_id, signal_ids).json["decision"]["id"]
-    assert conclude(other_api, decision_id).status_code == 404
-    own_context_api = retrieve(other_api)
-    assert decide(other_api, *own_context_api).status_code == 200
+    assert record_outcome(other_api, decision_id).status_code == 404
+    other_retrieval = retrieve(other_api)
+    assert decide(other_api, *other_retrieval).status_code == 200
 
 
 def test_a_decision_keeps_the_purpose_of_its_retrieval(context_api: ContextApi) -> None:
@@ -172,19 +174,19 @@ def test_a_decision_keeps_the_purpose_of_its_retrieval(context_api: ContextApi) 
 def test_thirty_at_once_record_one(app: Flask, company: Company) -> None:
     context_api = ContextApi(app.test_client(), company)
     retrieval_id, signal_ids = retrieve(context_api)
-    start = threading.Barrier(30)
+    barrier = threading.Barrier(30)
 
     def work(number: int) -> Any:
-        start.wait()
+        barrier.wait()
         own_context_api = ContextApi(app.test_client(), company)
         decision_response = decide(own_context_api, retrieval_id, signal_ids, variant=f"v{number % 2}")
         if decision_response.status_code == 409:
             return decision_response.status_code, None
-        outcome_response = conclude(own_context_api, decision_response.json["decision"]["id"])
+        outcome_response = record_outcome(own_context_api, decision_response.json["decision"]["id"])
         return decision_response.status_code, (decision_response.data, outcome_response.data)
 
     with ThreadPoolExecutor(30) as pool:
-        answers = list(pool.map(work, range(30)))
-    assert sorted({status for status, _ in answers}) == [200, 409]
-    assert sum(status == 200 for status, _ in answers) == 15
-    assert len({data for _, data in answers if data}) == 1
+        responses = list(pool.map(work, range(30)))
+    assert sorted({status for status, _ in responses}) == [200, 409]
+    assert sum(status == 200 for status, _ in responses) == 15
+    assert len({data for _, data in responses if data}) == 1

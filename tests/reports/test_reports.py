@@ -45,9 +45,9 @@ def count() -> int:
 
 def test_a_full_report_is_stored_and_returned(client: FlaskClient, company: Company) -> None:
     interaction_id = str(uuid.uuid4())
-    answer = report(client, company.capability(interaction_id), FULL_REPORT)
-    assert answer.status_code == 200
-    stored_report = answer.json["report"]
+    response = report(client, company.capability(interaction_id), FULL_REPORT)
+    assert response.status_code == 200
+    stored_report = response.json["report"]
     assert {**stored_report, "id": 0, "createdAt": 0} == {
         **FULL_REPORT,
         "id": 0,
@@ -108,9 +108,9 @@ INVALID_REPORTS = [
 def test_every_broken_bound_is_a_400_with_a_pointer(
     client: FlaskClient, company: Company, wrong: dict[str, Any], pointer: str, code: str
 ) -> None:
-    answer = report(client, company.capability(), {"summary": "It worked well.", **wrong})
-    assert answer.status_code == 400
-    assert (pointer, code) in [(problem["pointer"], problem["code"]) for problem in answer.json["errors"]]
+    response = report(client, company.capability(), {"summary": "It worked well.", **wrong})
+    assert response.status_code == 400
+    assert (pointer, code) in [(problem["pointer"], problem["code"]) for problem in response.json["errors"]]
     assert count() == 0
 
 
@@ -123,8 +123,8 @@ def test_lengths_are_counted_in_code_points(client: FlaskClient, company: Compan
     [b"", b"{", b"[]", b"null", b'{"summary": NaN}', b"[" * 10_000, b'{"confidence": 1e999, "summary": "12345678"}'],
 )
 def test_hostile_bodies_are_400(client: FlaskClient, company: Company, body: bytes) -> None:
-    answer = client.post("/api/v2/reports", data=body, headers=bearer(company.capability()))
-    assert answer.status_code == 400
+    response = client.post("/api/v2/reports", data=body, headers=bearer(company.capability()))
+    assert response.status_code == 400
 
 
 def test_the_first_report_wins_under_concurrency(app: Flask, company: Company) -> None:
@@ -161,8 +161,8 @@ def test_a_report_confirms_its_interaction_and_lives_beside_a_review(client: Fla
 
 def test_a_secret_cut_in_two_is_found(client: FlaskClient, company: Company) -> None:
     body = {"summary": "It printed " + KEY[:14], **finding(detail=KEY[14:])}
-    answer = report(client, company.capability(), body)
-    assert (answer.status_code, answer.json["code"]) == (400, "secret_detected")
+    response = report(client, company.capability(), body)
+    assert (response.status_code, response.json["code"]) == (400, "secret_detected")
 
 
 def test_the_published_bounds_are_the_bounds_of_the_schemas() -> None:

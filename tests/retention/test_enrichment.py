@@ -1,4 +1,4 @@
-"""Signals, requests, retrievals and customers leave when their time is over."""
+"""The retention of signals, requests, retrievals and customers."""
 
 import threading
 from datetime import timedelta
@@ -21,14 +21,14 @@ def count(model: Any) -> int:
         return session().execute(select(func.count()).select_from(model)).scalar_one()
 
 
-def converse(context_api: ContextApi) -> None:
+def create_context(context_api: ContextApi) -> None:
     request = context_api.ask(userRef="u1").json
     context_api.answer(request, item(remember=True), item("content.format", "audio"))
     context_api.retrieve(userRef="u1")
 
 
 def test_a_shorter_retention_counts_for_what_is_there(context_api: ContextApi, clock: Clock) -> None:
-    converse(context_api)
+    create_context(context_api)
     clock.advance(days=8)
     with transaction():
         products.set_environment(context_api.company.environment_id, retention_days=7)
@@ -36,7 +36,7 @@ def test_a_shorter_retention_counts_for_what_is_there(context_api: ContextApi, c
     assert count(Signal) == 0
 
 
-def test_somebody_with_an_open_request_stays(context_api: ContextApi, clock: Clock) -> None:
+def test_a_customer_with_an_open_request_is_kept(context_api: ContextApi, clock: Clock) -> None:
     context_api.ask(userRef="u1")
     context_api.ask(anonymousRef="n1")
     clock.advance(days=95)
@@ -45,7 +45,7 @@ def test_somebody_with_an_open_request_stays(context_api: ContextApi, clock: Clo
     assert context_api.answer(request, item(remember=True)).status_code == 200
 
 
-def test_a_yes_keeps_nobody(context_api: ContextApi, clock: Clock) -> None:
+def test_an_approval_does_not_prevent_removal(context_api: ContextApi, clock: Clock) -> None:
     context_api.choose(context_api.ask(userRef="u1").json, "approved")
     clock.advance(days=92)
     service.expire_enrichment()
@@ -53,8 +53,8 @@ def test_a_yes_keeps_nobody(context_api: ContextApi, clock: Clock) -> None:
     assert (count(Customer), count(CustomerChoice)) == (0, 0)
 
 
-def test_each_leaves_at_its_own_time(context_api: ContextApi, clock: Clock) -> None:
-    converse(context_api)
+def test_each_table_expires_at_its_own_time(context_api: ContextApi, clock: Clock) -> None:
+    create_context(context_api)
     start_at = clock.now
     for age, signals, requests, retrievals, customers in (
         (timedelta(hours=1, minutes=59), 2, 1, 1, 1),
@@ -74,7 +74,7 @@ def test_each_leaves_at_its_own_time(context_api: ContextApi, clock: Clock) -> N
     assert count(ClosedRequest) == 0
 
 
-def test_somebody_who_chose_or_came_back_stays(context_api: ContextApi, clock: Clock) -> None:
+def test_a_customer_who_declined_or_came_back_is_kept(context_api: ContextApi, clock: Clock) -> None:
     context_api.choose(context_api.ask(userRef="u1").json, "declined")
     context_api.ask(userRef="u2")
     clock.advance(days=89)
@@ -85,7 +85,7 @@ def test_somebody_who_chose_or_came_back_stays(context_api: ContextApi, clock: C
     assert context_api.ask(userRef="u1").json["state"] == "declined"
 
 
-def test_what_one_batch_leaves_is_all_gone_in_the_end(
+def test_a_second_run_removes_what_one_batch_leaves(
     context_api: ContextApi, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("app.retention.service.BATCH_SIZE", 2)
@@ -93,15 +93,15 @@ def test_what_one_batch_leaves_is_all_gone_in_the_end(
         request = context_api.ask(userRef=f"u{number}").json
         context_api.answer(request, item())
     clock.advance(hours=3)
-    first = service.expire_enrichment(budget_s=0)
-    assert (first.row_count, first.is_complete) == (2, False)
+    first_purge = service.expire_enrichment(budget_s=0)
+    assert (first_purge.row_count, first_purge.is_complete) == (2, False)
     second_purge = service.expire_enrichment()
     assert (second_purge.row_count, second_purge.is_complete) == (8, True)
     assert service.expire_enrichment().row_count == 0
 
 
-def test_a_run_beside_another_leaves_its_rows_to_it(context_api: ContextApi, clock: Clock) -> None:
-    converse(context_api)
+def test_a_concurrent_run_leaves_locked_tables_to_the_other(context_api: ContextApi, clock: Clock) -> None:
+    create_context(context_api)
     clock.advance(hours=3)
     with transaction():
         session().execute(text("SELECT pg_advisory_xact_lock(hashtext('retention'), hashtext('signals'))"))

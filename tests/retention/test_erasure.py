@@ -46,13 +46,13 @@ def fill(client: FlaskClient, company: Company) -> None:
     send_evidence(client, company, observation())
     send_events(client, company, event())
     assert send_review(client, company.capability(subject=SUBJECT, revision=1)).status_code == 200
-    converse(ContextApi(client, company))
+    create_context(ContextApi(client, company))
     with transaction():
         insert = "INSERT INTO day_marks (environment_id, day_on) VALUES (:environment, now())"
         session().execute(text(insert), {"environment": company.environment_id})
 
 
-def converse(context_api: ContextApi) -> None:
+def create_context(context_api: ContextApi) -> None:
     """Leave rows in every table of the product's customers."""
     context_api.put_field("content.format", allowedValues=["audio"], targetedAdvertisingSafe=True)
     context_api.choose(context_api.ask(userRef="u1", purpose=ADVERTISING).json, "approved")

@@ -1,4 +1,4 @@
-"""Lines as servers write them, and the command that reads them."""
+"""Log lines of several servers, and the command that reads them."""
 
 import json
 import os
@@ -11,7 +11,7 @@ from typing import Any
 
 from tests.sdk.evidence_service import KEY
 
-AT = "2026-11-20T10:11:12.000Z"
+TIMESTAMP = "2026-11-20T10:11:12.000Z"
 EPOCH = 1_795_169_472
 
 CHROME = "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/131.0.0.0 Safari/537.36"
@@ -147,8 +147,8 @@ def environ(url: str) -> dict[str, str]:
 
 def command(folder: Path, *arguments: str | Path) -> list[str]:
     """Return the command with its checkpoint in a folder of the test."""
-    ship = [sys.executable, "-W", "error", "-m", "agent_feedback", "evidence", "ship"]
-    return [*ship, "--checkpoint", str(folder / "state" / "evidence.json"), *map(str, arguments)]
+    ship_command = [sys.executable, "-W", "error", "-m", "agent_feedback", "evidence", "ship"]
+    return [*ship_command, "--checkpoint", str(folder / "state" / "evidence.json"), *map(str, arguments)]
 
 
 def ship(url: str, folder: Path, *arguments: str | Path, code: int = 0) -> "subprocess.CompletedProcess[str]":
@@ -168,6 +168,6 @@ def write(path: Path, *lines: str | bytes) -> Path:
     return path
 
 
-def settle() -> None:
-    """Give a follower the time for a few looks."""
+def wait_for_follower() -> None:
+    """Wait long enough for a follower to poll the logs several times."""
     time.sleep(0.6)

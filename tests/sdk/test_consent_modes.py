@@ -1,4 +1,4 @@
-"""The envelope in each state, and the choices that a process knows."""
+"""The envelope in each state, and the consent decisions that a process caches."""
 
 import json
 from typing import Any
@@ -18,41 +18,41 @@ ENDPOINT = "https://feedback.example.com"
 TOKEN = "afr2_" + "0" * 32 + ".payload." + "s" * 43
 EXPIRES_AT = 1_800_000_000
 
-COMMON = {"v", "mode", "state", "requested", "consentRequired", "consentPolicy", "reliability", "when"}
-COMMON |= {"instruction", "privacy", "expiresAt"}
-CONSENT = COMMON | {"configuredMode", "consentManagedBy"}
+COMMON_FIELDS = {"v", "mode", "state", "requested", "consentRequired", "consentPolicy", "reliability", "when"}
+COMMON_FIELDS |= {"instruction", "privacy", "expiresAt"}
+CONSENT_FIELDS = COMMON_FIELDS | {"configuredMode", "consentManagedBy"}
 
 # mode, has customer, choice -> state, mode, requested, required, policy, when, fields
-TABLE = [
+CASES = [
     (
         ("never_ask", False, "unknown"),
         ("feedback_ready", "never_ask", True, False, "none", "after_experience_known_before_final_response"),
-        COMMON | {"submit", "submitOutcome"},
+        COMMON_FIELDS | {"submit", "submitOutcome"},
     ),
     (
         ("ask_once", True, "unknown"),
         ("consent_required", "ask_once", True, True, "once", "after_experience_known_and_consent_resolved"),
-        CONSENT | {"requiredAction"},
+        CONSENT_FIELDS | {"requiredAction"},
     ),
     (
         ("ask_once", True, "approved"),
         ("feedback_ready", "never_ask", True, False, "none", "after_experience_known_before_final_response"),
-        CONSENT | {"submit", "submitOutcome", "manageConsent"},
+        CONSENT_FIELDS | {"submit", "submitOutcome", "manageConsent"},
     ),
     (
         ("ask_once", True, "declined"),
         ("feedback_disabled", "ask_once", False, False, "once", "only_after_explicit_user_request"),
-        CONSENT | {"manageConsent"},
+        CONSENT_FIELDS | {"manageConsent"},
     ),
     (
         ("ask_once", False, "unknown"),
         ("consent_required", "ask_always", True, True, "always", "after_experience_known_and_explicit_user_approval"),
-        CONSENT | {"requiredAction"},
+        CONSENT_FIELDS | {"requiredAction"},
     ),
     (
         ("ask_always", True, "approved"),
         ("consent_required", "ask_always", True, True, "always", "after_experience_known_and_explicit_user_approval"),
-        CONSENT | {"requiredAction"},
+        CONSENT_FIELDS | {"requiredAction"},
     ),
 ]
 
@@ -61,8 +61,8 @@ def envelope(mode: str, has_customer: bool, decision: str) -> dict[str, Any]:
     return build(EnvelopeContext(ENDPOINT, TOKEN, EXPIRES_AT, mode, has_customer=has_customer, decision=decision))
 
 
-@pytest.mark.parametrize(("case", "column", "fields"), TABLE, ids=lambda value: "-".join(sorted(map(str, value)))[:40])
-def test_an_envelope_is_its_column_of_the_table(
+@pytest.mark.parametrize(("case", "column", "fields"), CASES, ids=lambda value: "-".join(sorted(map(str, value)))[:40])
+def test_an_envelope_has_the_state_and_fields_of_its_case(
     case: tuple[str, bool, str], column: tuple[Any, ...], fields: set[str]
 ) -> None:
     content = envelope(*case)
@@ -83,9 +83,9 @@ def test_the_question_is_the_services_own() -> None:
 
 
 def test_the_service_and_the_sdk_make_the_same_contract() -> None:
-    approved = envelope("ask_once", True, "approved")
-    del approved["manageConsent"]
-    assert contract.feedback_ready(ENDPOINT, TOKEN, EXPIRES_AT, Mode.ASK_ONCE) == approved
+    approved_envelope = envelope("ask_once", True, "approved")
+    del approved_envelope["manageConsent"]
+    assert contract.feedback_ready(ENDPOINT, TOKEN, EXPIRES_AT, Mode.ASK_ONCE) == approved_envelope
     assert contract.feedback_ready(ENDPOINT, TOKEN, EXPIRES_AT) == envelope("never_ask", False, "unknown")
 
 
@@ -102,25 +102,25 @@ def state(feedback: AgentFeedback, customer: str) -> str:
     return str(feedback.start_interaction().envelope(customer)["state"])
 
 
-def test_a_cold_process_asks_and_soon_knows_what_was_decided_elsewhere(stack: Stack, company: Company) -> None:
+def test_a_new_process_asks_until_it_has_fetched_the_decision(stack: Stack, company: Company) -> None:
     feedback = AgentFeedback(company.product_key, endpoint=stack.url, mode="ask_once")
-    first = feedback.start_interaction().envelope("account_42")
-    assert first["state"] == "consent_required"
-    decide(stack, first, "approved")
+    envelope_content = feedback.start_interaction().envelope("account_42")
+    assert envelope_content["state"] == "consent_required"
+    decide(stack, envelope_content, "approved")
     wait_until(lambda: state(feedback, "account_42") == "feedback_ready", 10)
-    cold = AgentFeedback(company.product_key, endpoint=stack.url, mode="ask_once")
-    assert state(cold, "account_42") == "consent_required"
-    wait_until(lambda: state(cold, "account_42") == "feedback_ready", 10)
-    assert state(cold, "account_43") == "consent_required"
+    new_client = AgentFeedback(company.product_key, endpoint=stack.url, mode="ask_once")
+    assert state(new_client, "account_42") == "consent_required"
+    wait_until(lambda: state(new_client, "account_42") == "feedback_ready", 10)
+    assert state(new_client, "account_43") == "consent_required"
 
 
 def test_a_choice_can_be_changed_through_the_newest_envelope(stack: Stack, company: Company) -> None:
     feedback = AgentFeedback(company.product_key, endpoint=stack.url, mode="ask_once", consent_cache_ttl=0.2)
     decide(stack, feedback.start_interaction().envelope("account_7"), "approved")
     wait_until(lambda: state(feedback, "account_7") == "feedback_ready", 10)
-    manage = feedback.start_interaction().envelope("account_7")["manageConsent"]
-    answer = post(stack, manage, {"decision": "declined"})
-    assert (answer["state"], answer["changed"]) == ("declined", True)
+    action = feedback.start_interaction().envelope("account_7")["manageConsent"]
+    response = post(stack, action, {"decision": "declined"})
+    assert (response["state"], response["changed"]) == ("declined", True)
     wait_until(lambda: state(feedback, "account_7") == "feedback_disabled", 10)
 
 
@@ -142,6 +142,6 @@ def decide(stack: Stack, content: dict[str, Any], decision: str) -> None:
 
 
 def post(stack: Stack, action: dict[str, Any], body: dict[str, str]) -> Any:
-    answer = requests.post(action["url"], json=body, headers={"Authorization": action["authorization"]}, timeout=10)
-    assert answer.status_code == 200, answer.text
-    return answer.json()
+    response = requests.post(action["url"], json=body, headers={"Authorization": action["authorization"]}, timeout=10)
+    assert response.status_code == 200, response.text
+    return response.json()

@@ -220,10 +220,10 @@ def test_the_question_is_plain_json_for_an_agent_without_this_package(endpoint: 
     with serving_app(feedback.wsgi(make_enrichment_app(feedback))) as url:
         action = requests.get(f"{url}/products", timeout=10).json()["_service"]["customerContext"]["submit"]
         endpoint.default_reply = json_reply({"accepted": True})
-        answer = requests.post(
+        response = requests.post(
             url + action["url"],
             data=json.dumps({"status": "answered", "items": [{**PRICE, "type": "preference"}]}),
             headers={"Authorization": action["authorization"]},
             timeout=10,
         )
-    assert answer.json() == {"accepted": True}
+    assert response.json() == {"accepted": True}

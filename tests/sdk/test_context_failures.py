@@ -217,4 +217,4 @@ def test_no_more_than_some_connections_are_kept(endpoint: Endpoint) -> None:
     for thread in threads:
         thread.join()
     assert context._client._http
-    assert len(context._client._http._idle) <= http.MAX_IDLE_CONNECTIONS
+    assert len(context._client._http._idle_connections) <= http.MAX_IDLE_CONNECTIONS

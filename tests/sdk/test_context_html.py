@@ -1,4 +1,4 @@
-"""An element goes where every reader of HTML sees an element, or nowhere."""
+"""The script element is inserted where every HTML parser sees it as an element, or not at all."""
 
 from html.parser import HTMLParser
 
@@ -53,7 +53,7 @@ def insert_element(body: bytes) -> bytes | None:
         "<head>é ключ|</head>".encode(),
     ],
 )
-def test_the_place_is_before_the_end_of_the_head_or_else_of_the_body_or_at_the_end(page: bytes) -> None:
+def test_the_element_is_inserted_before_the_end_of_the_head_the_body_or_the_page(page: bytes) -> None:
     head, tail = page.split(b"|")
     assert insert_element(head + tail) == head + ELEMENT + tail
 
@@ -79,12 +79,12 @@ def test_the_place_is_before_the_end_of_the_head_or_else_of_the_body_or_at_the_e
         "<head></head>".encode("utf-16-le"),
     ],
 )
-def test_without_a_sure_place_there_is_none(body: bytes) -> None:
+def test_an_ambiguous_page_gets_no_element(body: bytes) -> None:
     assert insert_element(body) is None
 
 
-class Reader(HTMLParser):
-    """Counts the elements with the id that a reader sees."""
+class ElementCounter(HTMLParser):
+    """Counts the elements with the id."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -94,20 +94,20 @@ class Reader(HTMLParser):
         self.element_count += dict(attrs).get("id") == ID
 
 
-_PIECES = (
+_FRAGMENTS = (
     "<head> </head> <body> </body> <!-- --> <script> </script> <p_a=' '> \" = < > text <style> </style> <! </ <title>"
 )
-_pieces = st.sampled_from([*_PIECES.split(" "), "</title>", "/>", "<a_href=x>", "_"])
+_fragments = st.sampled_from([*_FRAGMENTS.split(" "), "</title>", "/>", "<a_href=x>", "_"])
 
 
-@given(st.lists(_pieces, max_size=14).map(lambda pieces: "".join(pieces).replace("_", " ")))
-def test_whatever_the_markup_a_reader_sees_the_element_or_it_is_left_alone(text: str) -> None:
+@given(st.lists(_fragments, max_size=14).map(lambda fragments: "".join(fragments).replace("_", " ")))
+def test_any_page_has_the_element_once_or_is_unchanged(text: str) -> None:
     page = insert_element(text.encode())
     if page is not None:
-        reader = Reader()
-        reader.feed(page.decode())
-        reader.close()
-        assert reader.element_count == 1
+        counter = ElementCounter()
+        counter.feed(page.decode())
+        counter.close()
+        assert counter.element_count == 1
 
 
 def test_a_large_page_of_brackets_is_read_once() -> None:

@@ -1,4 +1,4 @@
-"""The interaction of an ephemeral question comes back with the immediate repetition of the same operation only."""
+"""The interaction id of an anonymous request for context is accepted with a repetition of the same operation only."""
 
 import json
 import uuid
@@ -24,7 +24,7 @@ def feedback(endpoint: Endpoint) -> CompanyClient:
 
 
 def recording_app(feedback: CompanyClient, interactions: list[str | None], **arguments: Any) -> App:
-    """Return a product that notes the interaction it is told of, and asks."""
+    """Return a product that records the interaction id of each request, and requests context."""
 
     def app(environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
         interactions.append(feedback.customer_context.interaction(environ))

@@ -1,4 +1,4 @@
-"""Of a request the service is told a fixed list, and nothing else."""
+"""The observation of a request has a fixed list of members."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ import pytest
 from agent_feedback.observation import observe
 
 
-def test_everything_on_the_list_and_nothing_else() -> None:
+def test_an_observation_has_the_listed_members_only() -> None:
     environ = {
         "REMOTE_ADDR": "192.0.2.7",
         "REQUEST_METHOD": "POST",
@@ -41,7 +41,7 @@ def test_an_empty_request_has_no_observation() -> None:
 
 
 @pytest.mark.parametrize(
-    ("address", "expected"),
+    ("address", "client_ip"),
     [
         ("2001:db8::1", "2001:db8::1"),
         ("fe80::1%eth0", "fe80::1"),
@@ -54,12 +54,12 @@ def test_an_empty_request_has_no_observation() -> None:
         (7, None),
     ],
 )
-def test_an_address_is_one_or_is_left_out(address: Any, expected: str | None) -> None:
-    assert observe({"REMOTE_ADDR": address}).get("clientIp") == expected
+def test_a_malformed_address_is_left_out(address: Any, client_ip: str | None) -> None:
+    assert observe({"REMOTE_ADDR": address}).get("clientIp") == client_ip
 
 
 @pytest.mark.parametrize(
-    ("referrer", "expected"),
+    ("referrer", "origin"),
     [
         ("http://a.example", "http://a.example"),
         ("https://[2001:DB8::1]:1/a", "https://[2001:db8::1]:1"),
@@ -74,8 +74,8 @@ def test_an_address_is_one_or_is_left_out(address: Any, expected: str | None) ->
         ("android-app://com.example", None),
     ],
 )
-def test_of_a_referrer_only_the_origin_is_told(referrer: str, expected: str | None) -> None:
-    assert observe({"HTTP_REFERER": referrer}).get("referrerOrigin") == expected
+def test_only_the_origin_of_a_referrer_is_sent(referrer: str, origin: str | None) -> None:
+    assert observe({"HTTP_REFERER": referrer}).get("referrerOrigin") == origin
 
 
 @pytest.mark.parametrize(

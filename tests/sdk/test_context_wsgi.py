@@ -136,8 +136,8 @@ def test_the_kill_switch_takes_everything_away(endpoint: Endpoint, monkeypatch: 
 
 
 def test_html_carries_the_question_in_an_element(endpoint: Endpoint) -> None:
-    answer = context_action(endpoint.url, stageInstruction="</script><b>")
-    endpoint.default_reply = json_reply(answer)
+    action = context_action(endpoint.url, stageInstruction="</script><b>")
+    endpoint.default_reply = json_reply(action)
     feedback = CompanyClient(endpoint.url)
     response = fetch(feedback.wsgi(make_enrichment_app(feedback, PAGE, [HTML, ("ETag", '"1"')])))
     head, tail = response.body.split(b'<script id="agent-service-context" type="application/json">')
@@ -280,6 +280,6 @@ def test_a_flask_view_asks_with_one_line(endpoint: Endpoint) -> None:
         return jsonify(products=[1, 2])
 
     app.wsgi_app = feedback.wsgi(app.wsgi_app)
-    answer = app.test_client().get("/products", environ_base={"REMOTE_ADDR": "192.0.2.7"})
-    assert answer.get_json()["_service"]["customerContext"]["state"] == "answer_ready"
+    action = app.test_client().get("/products", environ_base={"REMOTE_ADDR": "192.0.2.7"})
+    assert action.get_json()["_service"]["customerContext"]["state"] == "answer_ready"
     assert requests_of(endpoint)[0]["requestObservation"]["clientIp"] == "192.0.2.7"

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from tests.sdk.endpoint import wait_until
-from tests.sdk.evidence_logs import BINGBOT, CHROME, combined_line, command, environ, settle, ship, write
+from tests.sdk.evidence_logs import BINGBOT, CHROME, combined_line, command, environ, ship, wait_for_follower, write
 from tests.sdk.evidence_service import Service
 
 
@@ -39,7 +39,7 @@ def bots(*numbers: int) -> list[str]:
 
 def wait_for_events(service: Service, *numbers: int) -> None:
     wait_until(lambda: len(service.stored) >= len(numbers), 20)
-    settle()
+    wait_for_follower()
     times = sorted(event["observedAt"] for event in service.events)
     assert times == [f"1970-01-01T00:00:{number:02d}.000Z" for number in numbers]
 
@@ -75,9 +75,9 @@ def test_a_log_that_is_renamed_is_read_to_its_end_and_the_new_one_too(service: S
         os.replace(log, tmp_path / "access.log.1")
         # nginx goes on with the old one until it is told.
         write(tmp_path / "access.log.1", *bots(1))
-        settle()
+        wait_for_follower()
         write(log, *bots(2))
-        settle()
+        wait_for_follower()
         write(tmp_path / "access.log.1", *bots(3))
         wait_for_events(service, 0, 1, 2, 3)
 
@@ -88,7 +88,7 @@ def test_a_log_that_is_copied_and_emptied_goes_on(service: Service, tmp_path: Pa
         wait_for_events(service, 0, 1, 2)
         shutil.copy(log, tmp_path / "access.log.1")
         os.truncate(log, 0)
-        settle()
+        wait_for_follower()
         write(log, *bots(3))
         wait_for_events(service, 0, 1, 2, 3)
 

@@ -1,4 +1,4 @@
-"""Blocks of whole lines, and logs that are known again wherever they went."""
+"""Blocks of whole lines, and the checkpoint of logs that are rotated, copied or compressed."""
 
 import contextlib
 import gzip
@@ -22,12 +22,12 @@ LONG_LINE = b"x" * 5000
 
 
 def reader(chunks: list[bytes]) -> Callable[[], bytes]:
-    remaining = [chunk for chunk in chunks if chunk]
-    return lambda: remaining.pop(0) if remaining else b""
+    remaining_chunks = [chunk for chunk in chunks if chunk]
+    return lambda: remaining_chunks.pop(0) if remaining_chunks else b""
 
 
 @given(st.lists(st.binary(max_size=6) | st.sampled_from([b"\n", b"a\n", b"a\nb\n"]), max_size=20), st.booleans())
-def test_however_a_log_is_cut_its_lines_are_whole_and_in_their_places(chunks: list[bytes], is_complete: bool) -> None:
+def test_chunks_of_a_log_become_whole_lines_at_their_offsets(chunks: list[bytes], is_complete: bool) -> None:
     text = b"".join(chunks)
     blocks = list(whole_lines(reader(chunks), 1000, is_complete=is_complete))
     complete_text = text if is_complete else text[: text.rfind(b"\n") + 1]
@@ -36,16 +36,16 @@ def test_however_a_log_is_cut_its_lines_are_whole_and_in_their_places(chunks: li
     assert all(block.lines.endswith(b"\n") for block in blocks[: None if not is_complete else -1])
 
 
-def test_a_line_that_is_too_long_is_passed_over_without_being_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_line_that_is_too_long_is_skipped_without_being_held(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(log_file, "MAX_LINE_BYTES", 10)
     chunks = [b"first\n", b"y" * 11, b"y" * 10, b"y\nnext", b"\nlast\n"]
     blocks = list(whole_lines(reader(chunks), 0, is_complete=False))
     assert b"".join(block.lines for block in blocks) == b"first\nnext\nlast\n"
-    assert sum(block.too_long for block in blocks) == 1
+    assert sum(block.skipped_line_count for block in blocks) == 1
     assert [b"".join(chunks)[block.start : block.end] for block in blocks] == [block.lines for block in blocks]
 
 
-def test_a_packed_log_has_the_places_of_its_text(tmp_path: Path) -> None:
+def test_a_compressed_log_has_the_offsets_of_its_text(tmp_path: Path) -> None:
     archive = tmp_path / "access.log.2.gz"
     archive.write_bytes(gzip.compress(b"one\ntwo\n") + gzip.compress(b"three\nfour"))
     log = LogFile(archive)
@@ -66,9 +66,9 @@ def test_what_comes_before_the_damage_of_an_archive_is_read(tmp_path: Path) -> N
     log.close()
 
 
-@pytest.mark.parametrize("make", [os.mkfifo, os.mkdir])
-def test_what_is_no_file_is_not_waited_for(tmp_path: Path, make: Callable[[Path], None]) -> None:
-    make(tmp_path / "log")
+@pytest.mark.parametrize("create", [os.mkfifo, os.mkdir])
+def test_what_is_no_regular_file_is_an_error_at_once(tmp_path: Path, create: Callable[[Path], None]) -> None:
+    create(tmp_path / "log")
     with pytest.raises(OSError, match="no regular file"):
         LogFile(tmp_path / "log")
 
@@ -84,26 +84,26 @@ def recognise(checkpoint: Checkpoint, path: Path) -> LogProgress:
     return progress
 
 
-def test_a_log_is_known_again_after_a_restart_a_rename_and_growth(tmp_path: Path) -> None:
+def test_a_log_is_recognised_after_a_restart_a_rename_and_growth(tmp_path: Path) -> None:
     path = write(tmp_path / "access.log", combined_line())
-    first = open_checkpoint(tmp_path)
-    log = recognise(first, path)
-    first.advance(log, 50)
-    first.save()
+    checkpoint = open_checkpoint(tmp_path)
+    log = recognise(checkpoint, path)
+    checkpoint.advance(log, 50)
+    checkpoint.save()
     path.rename(tmp_path / "access.log.1")
     write(tmp_path / "access.log.1", *[combined_line(at=number) for number in range(50)])
-    second = open_checkpoint(tmp_path)
-    second_log = recognise(second, tmp_path / "access.log.1")
+    second_checkpoint = open_checkpoint(tmp_path)
+    second_log = recognise(second_checkpoint, tmp_path / "access.log.1")
     assert (second_log.id, second_log.offset) == (log.id, 50)
-    assert second.event_id(second_log, 7) == first.event_id(log, 7)
-    assert second.source_id == first.source_id
+    assert second_checkpoint.event_id(second_log, 7) == checkpoint.event_id(log, 7)
+    assert second_checkpoint.source_id == checkpoint.source_id
 
 
 def test_a_new_log_under_an_old_name_is_another(tmp_path: Path) -> None:
     path, checkpoint = write(tmp_path / "access.log", combined_line(at=1)), open_checkpoint(tmp_path)
-    first = recognise(checkpoint, path)
+    old_log = recognise(checkpoint, path)
     path.unlink()
-    assert recognise(checkpoint, write(path, combined_line(at=2))) is not first
+    assert recognise(checkpoint, write(path, combined_line(at=2))) is not old_log
 
 
 def test_a_log_that_was_emptied_is_another_even_with_the_same_inode(tmp_path: Path) -> None:
@@ -111,14 +111,14 @@ def test_a_log_that_was_emptied_is_another_even_with_the_same_inode(tmp_path: Pa
         write(tmp_path / "access.log", combined_line(at=1), combined_line(at=2)),
         open_checkpoint(tmp_path),
     )
-    first = recognise(checkpoint, path)
+    old_log = recognise(checkpoint, path)
     os.truncate(path, 0)
     write(path, combined_line(at=3), combined_line(at=4), combined_line(at=5))
-    second = recognise(checkpoint, path)
-    assert second is not first
-    checkpoint.advance(second, path.stat().st_size)
+    new_log = recognise(checkpoint, path)
+    assert new_log is not old_log
+    checkpoint.advance(new_log, path.stat().st_size)
     os.truncate(path, len(combined_line(at=3)))
-    assert recognise(checkpoint, path) is not second
+    assert recognise(checkpoint, path) is not new_log
 
 
 def test_a_copy_or_an_archive_of_a_log_is_the_same_log(tmp_path: Path) -> None:
@@ -135,11 +135,11 @@ def test_a_copy_or_an_archive_of_a_log_is_the_same_log(tmp_path: Path) -> None:
 
 def test_two_short_logs_that_begin_alike_are_two(tmp_path: Path) -> None:
     checkpoint = open_checkpoint(tmp_path)
-    first, second = (write(tmp_path / name, combined_line()) for name in ("one.log", "two.log"))
-    assert recognise(checkpoint, first) is not recognise(checkpoint, second)
+    path, other_path = (write(tmp_path / name, combined_line()) for name in ("one.log", "two.log"))
+    assert recognise(checkpoint, path) is not recognise(checkpoint, other_path)
 
 
-def test_a_short_log_is_the_same_one_when_all_of_it_was_packed(tmp_path: Path) -> None:
+def test_a_short_log_is_recognised_when_all_of_it_was_compressed(tmp_path: Path) -> None:
     path, checkpoint = write(tmp_path / "access.log", combined_line()), open_checkpoint(tmp_path)
     log = recognise(checkpoint, path)
     (tmp_path / "access.log.2.gz").write_bytes(gzip.compress(path.read_bytes()))
@@ -148,7 +148,7 @@ def test_a_short_log_is_the_same_one_when_all_of_it_was_packed(tmp_path: Path) -
     assert recognise(checkpoint, tmp_path / "access.log.2.gz") is log
 
 
-def test_the_checkpoint_is_for_its_owner_only_and_says_nothing_of_requests(tmp_path: Path) -> None:
+def test_the_checkpoint_is_for_its_owner_only_and_holds_nothing_of_requests(tmp_path: Path) -> None:
     checkpoint = open_checkpoint(tmp_path)
     recognise(checkpoint, write(tmp_path / "access.log", combined_line()))
     checkpoint.save()
@@ -168,7 +168,7 @@ def test_a_log_that_was_not_seen_for_long_is_forgotten(tmp_path: Path) -> None:
     assert recognise(open_checkpoint(tmp_path), path).id != log.id
 
 
-def test_a_place_never_goes_back(tmp_path: Path) -> None:
+def test_an_offset_never_decreases(tmp_path: Path) -> None:
     checkpoint = open_checkpoint(tmp_path)
     log = recognise(checkpoint, write(tmp_path / "access.log", combined_line()))
     checkpoint.advance(log, 50)
@@ -177,14 +177,14 @@ def test_a_place_never_goes_back(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", "{}", '{"version": 2}', '{"version": 1, "key": "x", "logs": []}'])
-def test_a_checkpoint_that_cannot_be_read_is_never_begun_anew(tmp_path: Path, text: str) -> None:
+def test_a_checkpoint_that_cannot_be_read_is_never_replaced(tmp_path: Path, text: str) -> None:
     (tmp_path / "evidence.json").write_text(text)
     with pytest.raises(InvalidCheckpoint):
         open_checkpoint(tmp_path)
     assert (tmp_path / "evidence.json").read_text() == text
 
 
-def test_a_write_that_fails_leaves_what_was_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_write_that_fails_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     checkpoint = open_checkpoint(tmp_path)
     checkpoint.save()
     checkpoint_text = (tmp_path / "evidence.json").read_text()

@@ -13,12 +13,12 @@ import pytest
 
 from tests.sdk.endpoint import closed_port
 from tests.sdk.evidence_logs import (
-    AT,
     BINGBOT,
     CHATGPT,
     CHROME,
     CLOUDFRONT_HEAD,
     GPTBOT,
+    TIMESTAMP,
     caddy,
     cloudflare,
     cloudfront,
@@ -53,7 +53,7 @@ def log_of(name: str, folder: Path) -> Path:
 @pytest.mark.parametrize("name", FORMATS)
 def test_every_format_becomes_the_same_events(name: str, service: Service, tmp_path: Path) -> None:
     ship(service.url, tmp_path, log_of(name, tmp_path))
-    usual = {"observedAt": AT, "method": "GET", "responseStatus": 200}
+    usual = {"observedAt": TIMESTAMP, "method": "GET", "responseStatus": 200}
     events = [{key: value for key, value in event.items() if key != "eventId"} for event in service.events]
     assert events == [
         {**usual, "agentToken": "GPTBot"},

@@ -1,4 +1,4 @@
-"""A mistake in the settings shows when the process starts, and the message says which it is."""
+"""An invalid option raises an error that names it when the client is created."""
 
 from typing import Any
 

@@ -14,9 +14,9 @@ from tests.sdk.endpoint import KEY, Endpoint, Reply, closed_port
 
 def run(url: str, script: str) -> "subprocess.CompletedProcess[str]":
     """Run a script that has a client named `feedback`."""
-    started_at = "from agent_feedback import AgentFeedback\nfeedback = AgentFeedback(flush_interval=0.05)\n"
+    preamble = "from agent_feedback import AgentFeedback\nfeedback = AgentFeedback(flush_interval=0.05)\n"
     return subprocess.run(
-        [sys.executable, "-W", "error", "-c", started_at + textwrap.dedent(script)],
+        [sys.executable, "-W", "error", "-c", preamble + textwrap.dedent(script)],
         env={**os.environ, "AGENT_FEEDBACK_KEY": KEY, "AGENT_FEEDBACK_URL": url},
         capture_output=True,
         text=True,
@@ -29,7 +29,7 @@ def senders(endpoint: Endpoint) -> Counter[str]:
     return Counter(event["from"] for event in endpoint.events)
 
 
-def test_the_end_of_the_interpreter_sends_what_waits(endpoint: Endpoint) -> None:
+def test_the_end_of_the_interpreter_sends_queued_events(endpoint: Endpoint) -> None:
     result = run(
         endpoint.url,
         """
@@ -42,13 +42,13 @@ def test_the_end_of_the_interpreter_sends_what_waits(endpoint: Endpoint) -> None
     assert (result.stdout, result.stderr) == ("", "")
 
 
-def test_an_exception_that_ends_the_process_still_sends_what_waits(endpoint: Endpoint) -> None:
+def test_an_exception_that_ends_the_process_still_sends_queued_events(endpoint: Endpoint) -> None:
     with pytest.raises(subprocess.CalledProcessError):
         run(endpoint.url, "feedback.telemetry.put({'from': 'main'})\nraise SystemExit(3)")
     assert senders(endpoint) == {"main": 1}
 
 
-def test_a_process_ends_soon_though_the_service_is_not_there() -> None:
+def test_a_process_ends_soon_though_the_service_is_unavailable() -> None:
     started_at = time.monotonic()
     result = run(f"http://127.0.0.1:{closed_port()}", "feedback.telemetry.put({'from': 'main'})")
     assert time.monotonic() - started_at < 15
@@ -85,9 +85,9 @@ def test_a_fork_while_another_thread_puts_does_not_lock_the_worker(endpoint: End
         endpoint.url,
         """
         import os, signal, threading
-        is_over = threading.Event()
+        stop_event = threading.Event()
         def busy():
-            while not is_over.wait(0.0001):
+            while not stop_event.wait(0.0001):
                 feedback.telemetry.put({"from": "parent"})
         thread = threading.Thread(target=busy)
         thread.start()
@@ -98,7 +98,7 @@ def test_a_fork_while_another_thread_puts_does_not_lock_the_worker(endpoint: End
                 feedback.telemetry.put({"from": "worker"})
                 os._exit(0 if feedback.flush(4) else 1)
             assert os.waitpid(child, 0)[1] == 0
-        is_over.set()
+        stop_event.set()
         thread.join()
         """,
     )
@@ -110,17 +110,17 @@ def test_sending_imports_nothing_that_a_fork_could_leave_half_done(endpoint: End
         endpoint.url,
         """
         import sys
-        before = set(sys.modules)
+        earlier_modules = set(sys.modules)
         feedback.telemetry.put({"from": "main"})
         feedback.shutdown()
-        print(set(sys.modules) - before)
+        print(set(sys.modules) - earlier_modules)
         """,
     )
     assert senders(endpoint) == {"main": 1}
     assert result.stdout.strip() == "set()"
 
 
-def test_a_worker_of_a_parent_that_has_shut_down_starts_anew(endpoint: Endpoint) -> None:
+def test_a_worker_of_a_parent_that_has_shut_down_sends_its_own_events(endpoint: Endpoint) -> None:
     run(
         endpoint.url,
         """
@@ -142,13 +142,13 @@ def test_five_thousand_events_in_a_second_lose_none(endpoint: Endpoint) -> None:
         endpoint.url,
         """
         import time
-        began = time.monotonic()
+        started_at = time.monotonic()
         for number in range(5000):
-            ahead = began + number / 5000 - time.monotonic()
-            if ahead > 0:
-                time.sleep(ahead)
+            wait_s = started_at + number / 5000 - time.monotonic()
+            if wait_s > 0:
+                time.sleep(wait_s)
             feedback.start_interaction().record("http_json", "/orders/:id", statusCode=200, durationMs=1.5)
-        assert time.monotonic() - began < 10
+        assert time.monotonic() - started_at < 10
         assert feedback.flush()
         print(dict(feedback.telemetry.counters))
         """,

@@ -116,12 +116,12 @@ def test_any_object_comes_back_with_one_member_more_and_all_its_bytes(
     body = (prefix + json.dumps(content, indent=indent, ensure_ascii=is_ascii) + suffix).encode()
     spliced_body = splice_member(body)
     assert spliced_body is not None
-    read = json.loads(spliced_body)
-    assert read.pop("_agentFeedback") == ENVELOPE
-    assert read == content
+    members = json.loads(spliced_body)
+    assert members.pop("_agentFeedback") == ENVELOPE
+    assert members == content
     addition = (b"," if content else b"") + MEMBER
-    at = spliced_body.rindex(addition)
-    assert spliced_body[:at] + spliced_body[at + len(addition) :] == body
+    position = spliced_body.rindex(addition)
+    assert spliced_body[:position] + spliced_body[position + len(addition) :] == body
 
 
 @given(st.binary(max_size=40))

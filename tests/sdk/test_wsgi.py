@@ -1,4 +1,4 @@
-"""The adapter extends JSON objects, and everything else passes byte for byte."""
+"""The WSGI adapter adds the envelope to JSON objects, and passes every other response unchanged."""
 
 import json
 from collections.abc import Callable, Iterable, Iterator
@@ -8,7 +8,7 @@ import pytest
 
 from tests.sdk.site import BODY, JSON, Client, CountingBody, fetch, fetch_both, make_app
 
-SHARED = [
+SHARED_CACHE_HEADERS = [
     ("Cache-Control", "public"),
     ("Cache-Control", "max-age=60"),
     ("cache-control", "no-cache, S-MaxAge = 60"),
@@ -39,12 +39,12 @@ def test_an_eligible_object_gets_the_envelope(feedback: Client) -> None:
         "application/ld+json",
     ],
 )
-def test_every_way_of_saying_json_is_understood(feedback: Client, content_type: str) -> None:
+def test_every_json_content_type_is_accepted(feedback: Client, content_type: str) -> None:
     assert fetch_both(make_app(headers=[("content-TYPE", content_type)]), feedback)[1].has_envelope
 
 
 def test_the_headers_are_those_of_the_new_body(feedback: Client) -> None:
-    stale = [
+    stale_headers = [
         ("ETag", '"1"'),
         ("Digest", "sha-256=x"),
         ("Content-Digest", "sha-256=:x:"),
@@ -60,7 +60,7 @@ def test_the_headers_are_those_of_the_new_body(feedback: Client) -> None:
         ("Link", '</next>; rel="next"'),
         ("Vary", "Accept"),
     ]
-    _, response = fetch_both(make_app(headers=[*stale, *other_headers]), feedback)
+    _, response = fetch_both(make_app(headers=[*stale_headers, *other_headers]), feedback)
     assert response.headers == [
         *other_headers,
         ("Content-Length", str(len(response.body))),
@@ -73,7 +73,7 @@ def test_the_headers_are_those_of_the_new_body(feedback: Client) -> None:
     ]
 
 
-def test_each_response_has_an_interaction_of_its_own_that_telemetry_tells_of() -> None:
+def test_each_response_has_its_own_interaction_and_telemetry_event() -> None:
     feedback = Client(
         customer_ref=lambda environ: "account_42",
         session_ref=lambda environ: environ["HTTP_X_SESSION"],
@@ -105,9 +105,9 @@ def test_a_path_that_is_not_ascii_is_named_as_the_client_wrote_it() -> None:
 
 @pytest.mark.parametrize("status", ["101 X", "203 X", "207 X", "299 X", "304 X", "301 X", "404 X", "500 X"])
 def test_only_a_success_is_extended(feedback: Client, status: str) -> None:
-    plain, response = fetch_both(make_app(status=status), feedback, is_strict=False)
+    original_response, response = fetch_both(make_app(status=status), feedback, is_strict=False)
     assert response.has_envelope == (status[0] == "2")
-    assert response.has_envelope or response == plain
+    assert response.has_envelope or response == original_response
 
 
 @pytest.mark.parametrize(
@@ -120,34 +120,34 @@ def test_only_a_success_is_extended(feedback: Client, status: str) -> None:
         ("200 OK", [JSON, ("Content-Encoding", "gzip")]),
         ("200 OK", [JSON, ("Content-Encoding", "gzip"), ("Content-Encoding", "identity")]),
         ("200 OK", [("Content-Type", "text/html")]),
-        ("200 OK", [("Content-Type", "text/plain; application/json")]),
+        ("200 OK", [("Content-Type", "text/original_response; application/json")]),
         ("200 OK", [("Content-Type", "application/json; charset=utf-16")]),
         ("200 OK", [("Content-Type", "application/x-ndjson")]),
         ("200 OK", [("Content-Type", "text/event-stream")]),
-        *(("200 OK", [JSON, policy]) for policy in SHARED),
-        ("200 OK", [JSON, SHARED[1], ("Cache-Control", "no-cache")]),
+        *(("200 OK", [JSON, policy]) for policy in SHARED_CACHE_HEADERS),
+        ("200 OK", [JSON, SHARED_CACHE_HEADERS[1], ("Cache-Control", "no-cache")]),
     ],
 )
-def test_an_ineligible_response_passes_as_it_is(feedback: Client, status: str, headers: list[Any]) -> None:
+def test_an_ineligible_response_passes_unchanged(feedback: Client, status: str, headers: list[Any]) -> None:
     body = b"" if "204" in status else BODY
-    plain, response = fetch_both(make_app(body, status, headers), feedback)
-    assert response == plain
+    original_response, response = fetch_both(make_app(body, status, headers), feedback)
+    assert response == original_response
     assert feedback.events == []
 
 
 @pytest.mark.parametrize("body", [b"[1]", b'"a"', b'{"a":', b"", b'{"_agentFeedback":1}', b'{"a":"\\ud800"}'])
-def test_a_body_that_takes_no_envelope_passes_as_it_is(feedback: Client, body: bytes) -> None:
-    plain, response = fetch_both(make_app(body, headers=[JSON, ("ETag", '"1"')]), feedback)
-    assert response == plain
+def test_a_body_that_takes_no_envelope_passes_unchanged(feedback: Client, body: bytes) -> None:
+    original_response, response = fetch_both(make_app(body, headers=[JSON, ("ETag", '"1"')]), feedback)
+    assert response == original_response
 
 
 @pytest.mark.parametrize("policy", ["private", "no-store", "private, max-age=60", "no-cache"])
-def test_a_policy_that_keeps_shared_caches_out_is_no_hindrance(feedback: Client, policy: str) -> None:
+def test_a_policy_that_excludes_shared_caches_is_accepted(feedback: Client, policy: str) -> None:
     assert fetch_both(make_app(headers=[JSON, ("Cache-Control", policy)]), feedback)[1].has_envelope
 
 
-@pytest.mark.parametrize("policy", SHARED)
-def test_the_private_mode_takes_the_policy_of_shared_caches_away(policy: tuple[str, str]) -> None:
+@pytest.mark.parametrize("policy", SHARED_CACHE_HEADERS)
+def test_the_private_mode_removes_the_policy_of_shared_caches(policy: tuple[str, str]) -> None:
     response = fetch(Client(cache_mode="private").wsgi(make_app(headers=[JSON, policy])))
     assert response.has_envelope
     assert response.all("Cache-Control") == ["private, no-store"]
@@ -180,57 +180,59 @@ def test_a_list_of_chunks_without_a_length_is_extended(feedback: Client) -> None
 
 
 @pytest.mark.parametrize("content_length", ["5", "10", "12", "99", "-1", "x", "\xb2"])
-def test_a_body_that_is_not_as_long_as_it_says_passes_as_it_is(feedback: Client, content_length: str) -> None:
+def test_a_body_that_is_not_as_long_as_it_says_passes_unchanged(feedback: Client, content_length: str) -> None:
     for body in ([BODY], CountingBody(BODY)):
-        plain, response = fetch_both(
+        original_response, response = fetch_both(
             make_app(body, headers=[JSON, ("Content-Length", content_length)]), feedback, is_strict=False
         )
-        assert response == plain
+        assert response == original_response
 
 
 @pytest.mark.parametrize("has_length", [True, False])
 @pytest.mark.parametrize(("limit", "is_extended"), [(len(BODY), True), (len(BODY) - 1, False)])
-def test_a_body_above_the_cap_passes_as_it_is(limit: int, is_extended: bool, has_length: bool) -> None:
+def test_a_body_above_the_limit_passes_unchanged(limit: int, is_extended: bool, has_length: bool) -> None:
     # The validator around the product would make an iterator of its list.
-    plain, response = fetch_both(make_app(has_length=has_length), Client(max_body_bytes=limit), is_strict=False)
+    original_response, response = fetch_both(
+        make_app(has_length=has_length), Client(max_body_bytes=limit), is_strict=False
+    )
     assert response.has_envelope == is_extended
-    assert is_extended or response == plain
+    assert is_extended or response == original_response
 
 
 def test_an_endless_body_that_lies_about_its_length_is_not_read_to_its_end() -> None:
-    def endless() -> Iterator[bytes]:
+    def endless_body() -> Iterator[bytes]:
         while True:
             yield b"x" * 10
 
-    app = Client(max_body_bytes=100).wsgi(make_app(endless(), headers=[JSON, ("Content-Length", "20")]))
+    app = Client(max_body_bytes=100).wsgi(make_app(endless_body(), headers=[JSON, ("Content-Length", "20")]))
     chunks = iter(app({"PATH_INFO": "/"}, lambda *start: None))
     assert b"".join(next(chunks) for _ in range(50)) == b"x" * 500
 
 
-def test_a_generator_passes_as_it_is(feedback: Client) -> None:
+def test_a_generator_passes_unchanged(feedback: Client) -> None:
     def app(environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterator[bytes]:
         start_response("200 OK", [JSON, ("Content-Length", str(len(BODY)))])
         yield BODY
 
     # The standard library's validator wants the start before the first chunk, which WSGI does not.
-    plain, response = fetch_both(app, feedback, is_strict=False)
-    assert response == plain
+    original_response, response = fetch_both(app, feedback, is_strict=False)
+    assert response == original_response
     assert response.body == BODY
 
 
-def test_a_product_that_writes_passes_as_it_is(feedback: Client) -> None:
+def test_a_product_that_calls_write_passes_unchanged(feedback: Client) -> None:
     def app(environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
         write = start_response("200 OK", [JSON])
         write(b'{"a":')
         write(b"1")
         return [b"}"]
 
-    plain, response = fetch_both(app, feedback)
-    assert response == plain
+    original_response, response = fetch_both(app, feedback)
+    assert response == original_response
     assert (response.body, response.starts) == (b'{"a":1}', 1)
 
 
-def test_a_product_that_writes_while_its_body_is_read_starts_once(feedback: Client) -> None:
+def test_a_product_that_calls_write_while_its_body_is_read_starts_once(feedback: Client) -> None:
     def app(environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
         write = start_response("200 OK", [JSON, ("Content-Length", "7")])
 
@@ -245,13 +247,13 @@ def test_a_product_that_writes_while_its_body_is_read_starts_once(feedback: Clie
 
 
 @pytest.mark.parametrize("body", [BODY, b""])
-def test_the_answer_to_head_passes_as_it_is(feedback: Client, body: bytes) -> None:
+def test_the_answer_to_head_passes_unchanged(feedback: Client, body: bytes) -> None:
     app = make_app([body] if body else [], headers=[JSON, ("Content-Length", "11"), ("ETag", '"1"')])
-    plain, response = fetch_both(app, feedback, REQUEST_METHOD="HEAD", is_strict=False)
-    assert response == plain
+    original_response, response = fetch_both(app, feedback, REQUEST_METHOD="HEAD", is_strict=False)
+    assert response == original_response
 
 
-def test_the_kill_switch_takes_the_adapter_away(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_kill_switch_disables_the_adapter(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AGENT_FEEDBACK_ENABLED", "false")
     feedback, app = Client(), make_app()
     assert feedback.wsgi(app) is app

@@ -17,7 +17,7 @@ from tests.factories import Company, event, send_events, send_review
 Counts = dict[tuple[date, str, str], tuple[int, ...]]
 
 
-def settle() -> None:
+def run_jobs() -> None:
     persistence.persist_waiting_batches()
     interactions.promote_queued_interactions()
     summaries.roll_up_marked_days()
@@ -38,25 +38,25 @@ def read_counts() -> Counts:
     }
 
 
-def at(monkeypatch: pytest.MonkeyPatch, moment: datetime) -> None:
+def set_clock(monkeypatch: pytest.MonkeyPatch, moment: datetime) -> None:
     monkeypatch.setattr("app.core.clock.now", lambda: moment)
 
 
 def test_a_day_is_counted_by_operation_surface_and_outcome(client: FlaskClient, company: Company) -> None:
-    interactions = [event(operation="/a") for _ in range(4)] + [event(surface="mcp", operation="find")]
-    send_events(client, company, *interactions)
-    for interaction, outcome in zip(interactions, ("success", "partial", "failure"), strict=False):
+    events = [event(operation="/a") for _ in range(4)] + [event(surface="mcp", operation="find")]
+    send_events(client, company, *events)
+    for interaction, outcome in zip(events, ("success", "partial", "failure"), strict=False):
         send_review(client, company.capability(interaction["interactionId"]), outcome)
-    settle()
+    run_jobs()
     today = datetime.now(UTC).date()
     assert read_counts() == {(today, "/a", "http_json"): (4, 3, 1, 1, 1), (today, "find", "mcp"): (1, 1, 0, 0, 0)}
 
 
 def test_counting_again_changes_nothing(client: FlaskClient, company: Company) -> None:
     send_events(client, company, event(), event())
-    settle()
+    run_jobs()
     first_counts = read_counts()
-    settle()
+    run_jobs()
     assert summaries.roll_up_marked_days() == 0
     assert read_counts() == first_counts
 
@@ -64,19 +64,19 @@ def test_counting_again_changes_nothing(client: FlaskClient, company: Company) -
 def test_late_telemetry_moves_a_placeholder_to_its_operation(client: FlaskClient, company: Company) -> None:
     interaction_id = str(uuid.uuid4())
     send_review(client, company.capability(interaction_id))
-    settle()
+    run_jobs()
     assert {key[1:] for key in read_counts()} == {("pending", "unknown")}
     send_events(client, company, event(interaction_id, operation="/late"))
-    settle()
+    run_jobs()
     assert {key[1:]: value for key, value in read_counts().items()} == {("/late", "http_json"): (1, 1, 1, 0, 0)}
 
 
 def test_days_end_at_midnight_in_utc(client: FlaskClient, company: Company, monkeypatch: pytest.MonkeyPatch) -> None:
     midnight = datetime(2026, 3, 29, tzinfo=UTC)
     for moment in (midnight - timedelta(microseconds=1), midnight, midnight + timedelta(hours=23, minutes=59)):
-        at(monkeypatch, moment)
+        set_clock(monkeypatch, moment)
         send_events(client, company, event())
-    settle()
+    run_jobs()
     assert {key[0]: value[0] for key, value in read_counts().items()} == {date(2026, 3, 28): 1, date(2026, 3, 29): 2}
 
 
@@ -85,10 +85,10 @@ def test_a_late_review_of_a_confirmed_interaction_is_counted_on_its_day(
 ) -> None:
     before_midnight = datetime(2026, 3, 28, 23, 59, tzinfo=UTC)
     interaction = event(surface="mcp", operation="find")
-    at(monkeypatch, before_midnight)
+    set_clock(monkeypatch, before_midnight)
     send_events(client, company, interaction)
-    settle()
-    at(monkeypatch, before_midnight + timedelta(minutes=2))
+    run_jobs()
+    set_clock(monkeypatch, before_midnight + timedelta(minutes=2))
     send_review(client, company.capability(interaction["interactionId"]))
-    settle()
+    run_jobs()
     assert read_counts() == {(date(2026, 3, 28), "find", "mcp"): (1, 1, 1, 0, 0)}

@@ -7,7 +7,7 @@ from flask.testing import FlaskClient
 
 from tests.factories import Company, bearer
 
-HOSTILE = [
+HOSTILE_BODIES = [
     b"",
     b"null",
     b"[]",
@@ -32,7 +32,7 @@ HOSTILE = [
 ]
 
 
-@pytest.mark.parametrize("body", HOSTILE, ids=lambda body: repr(body[:24]))
+@pytest.mark.parametrize("body", HOSTILE_BODIES, ids=lambda body: repr(body[:24]))
 def test_hostile_bodies_are_refused_and_never_break_anything(
     client: FlaskClient, company: Company, body: bytes
 ) -> None:
@@ -41,7 +41,7 @@ def test_hostile_bodies_are_refused_and_never_break_anything(
         ("/api/v2/outcomes", company.capability()),
         ("/api/v1/evidence/http-requests/batches", company.company_key),
     ):
-        answer = client.post(path, data=body, headers=bearer(token))
-        assert answer.status_code in (400, 413, 422)
-        assert answer.json["error"]
-        assert len(answer.data) < 10_000
+        response = client.post(path, data=body, headers=bearer(token))
+        assert response.status_code in (400, 413, 422)
+        assert response.json["error"]
+        assert len(response.data) < 10_000

@@ -38,9 +38,9 @@ def test_an_operation_is_stored_without_the_id_of_one_thing(
 def test_an_address_or_query_in_an_operation_is_refused_in_every_spelling(
     client: FlaskClient, company: Company, sign: str
 ) -> None:
-    answer = send_events(client, company, event(), event(operation=f"/users/jo{sign}example.com"))
-    assert (answer.status_code, answer.json["errors"][0]["code"]) == (422, "pattern")
-    assert answer.json["errors"][0]["pointer"] == "/events/1/operation"
+    response = send_events(client, company, event(), event(operation=f"/users/jo{sign}example.com"))
+    assert (response.status_code, response.json["errors"][0]["code"]) == (422, "pattern")
+    assert response.json["errors"][0]["pointer"] == "/events/1/operation"
 
 
 @pytest.mark.parametrize("operation", ["/100%", "/a%2Fb", "/caf%C3%A9", "/%41", "/%2", "/%%"])

@@ -39,8 +39,8 @@ def test_a_batch_is_accepted_and_then_persisted(client: FlaskClient, company: Co
         sessionSource="customer",
         occurredAt="2026-01-31T12:00:00.250+02:00",
     )
-    answer = send_events(client, company, interaction)
-    assert (answer.status_code, answer.json) == (202, {"accepted": 1, "dropped": 0})
+    response = send_events(client, company, interaction)
+    assert (response.status_code, response.json) == (202, {"accepted": 1, "dropped": 0})
     assert persistence.persist_waiting_batches() == 1
     row = stored_row(company, interaction["interactionId"])
     assert (row["surface"], row["operation"], row["classification"]) == ("http_json", "/orders/:id", "unclassified")
@@ -63,10 +63,10 @@ def test_the_contact_address_of_the_calling_software_is_stored_as_given(
 
 
 def test_one_bad_event_refuses_the_whole_batch_and_is_pointed_at(client: FlaskClient, company: Company) -> None:
-    answer = send_events(client, company, event(), event(), event(), event(surface="carrier_pigeon"))
-    assert answer.status_code == 422
-    assert answer.json["errors"][0]["pointer"] == "/events/3/surface"
-    assert answer.json["errors"][0]["allowed"] == ["http_json", "http_html", "http_headers", "mcp"]
+    response = send_events(client, company, event(), event(), event(), event(surface="carrier_pigeon"))
+    assert response.status_code == 422
+    assert response.json["errors"][0]["pointer"] == "/events/3/surface"
+    assert response.json["errors"][0]["allowed"] == ["http_json", "http_html", "http_headers", "mcp"]
     assert count(WaitingBatch) == 0
 
 
@@ -109,17 +109,17 @@ BAD_EVENTS = [
 def test_a_bad_event_is_told_what_is_wrong(
     client: FlaskClient, company: Company, wrong: dict[str, Any], status: int, code: str
 ) -> None:
-    answer = send_events(client, company, event(**wrong))
-    assert (answer.status_code, answer.json["errors"][0]["code"]) == (status, code)
-    assert answer.json["errors"][0]["pointer"] == f"/events/0/{next(iter(wrong))}"
+    response = send_events(client, company, event(**wrong))
+    assert (response.status_code, response.json["errors"][0]["code"]) == (status, code)
+    assert response.json["errors"][0]["pointer"] == f"/events/0/{next(iter(wrong))}"
 
 
 @pytest.mark.parametrize("field", ["interactionId", "surface", "operation", "classification", "occurredAt"])
 def test_a_required_field_is_required(client: FlaskClient, company: Company, field: str) -> None:
     interaction = event()
     del interaction[field]
-    answer = send_events(client, company, interaction)
-    assert (answer.status_code, answer.json["errors"][0]["code"]) == (422, "required")
+    response = send_events(client, company, interaction)
+    assert (response.status_code, response.json["errors"][0]["code"]) == (422, "required")
 
 
 @pytest.mark.parametrize(("number", "status"), [(0, 422), (1, 202), (100, 202), (101, 422)])
@@ -128,16 +128,16 @@ def test_a_batch_has_1_to_100_events(client: FlaskClient, company: Company, numb
 
 
 def test_no_more_than_twenty_problems_are_listed(client: FlaskClient, company: Company) -> None:
-    answer = send_events(client, company, *(event(surface="x") for _ in range(100)))
-    assert len(answer.json["errors"]) == 20
+    response = send_events(client, company, *(event(surface="x") for _ in range(100)))
+    assert len(response.json["errors"]) == 20
 
 
 @pytest.mark.parametrize("field", ["prompt_text", "secrets"])
 def test_an_unknown_field_of_the_batch_is_refused(client: FlaskClient, company: Company, field: str) -> None:
-    answer = client.post(
+    response = client.post(
         "/api/v2/telemetry/batches", json={"events": [event()], field: 1}, headers=bearer(company.product_key)
     )
-    assert (answer.status_code, answer.json["errors"][0]["code"]) == (400, "unknown_field")
+    assert (response.status_code, response.json["errors"][0]["code"]) == (400, "unknown_field")
 
 
 def test_mcp_is_confirmed_at_once(client: FlaskClient, company: Company) -> None:

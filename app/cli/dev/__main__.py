@@ -52,8 +52,8 @@ def up(port: int | None, data_dir: Path | None, *, verbose: bool) -> None:
     DATABASE_URL and REDIS_URL name servers to be used instead of the embedded ones.
     """
     # `bin/dev` has changed into the checkout; a path on its command line is relative to the caller's folder.
-    called_from = Path(os.environ.get("AGENT_FEEDBACK_CALLED_FROM", "."))
-    data_dir = (called_from / data_dir if data_dir else ROOT / ".data").resolve()
+    caller_folder = Path(os.environ.get("AGENT_FEEDBACK_CALLED_FROM", "."))
+    data_dir = (caller_folder / data_dir if data_dir else ROOT / ".data").resolve()
     with contextlib.ExitStack() as stack:
         # Also in the background, where a shell has told the process to ignore Ctrl-C.
         for number in (signal.SIGTERM, signal.SIGINT):
@@ -129,9 +129,9 @@ def _lock_data_dir(data_dir: Path) -> Iterator[None]:
         yield
 
 
-def _choose_port(requested: int | None) -> int:
+def _choose_port(requested_port: int | None) -> int:
     """Return the requested port, or the first free one from the default on."""
-    for port in [requested] if requested else range(DEFAULT_PORT, DEFAULT_PORT + PORTS_TO_TRY):
+    for port in [requested_port] if requested_port else range(DEFAULT_PORT, DEFAULT_PORT + PORTS_TO_TRY):
         with socket.socket() as probe:
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             try:
@@ -145,7 +145,7 @@ def _choose_port(requested: int | None) -> int:
                     raise click.ClickException(f"port {port} cannot be used: {error.strerror}") from None
                 continue
             return port
-    raise click.ClickException(f"port {requested or DEFAULT_PORT} is taken; choose another with --port")
+    raise click.ClickException(f"port {requested_port or DEFAULT_PORT} is taken; choose another with --port")
 
 
 def _start_servers(

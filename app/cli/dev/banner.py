@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
-from app.cli.dev.demo import CREDENTIALS
+from app.cli.dev.demo import CREDENTIALS_FILE
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -32,12 +32,12 @@ def banner(credentials: dict[str, Any], data_dir: Path) -> str:
   company key
   {credentials["companyKey"]}
 
-  all of it    {folder}/{CREDENTIALS}
+  all of it    {folder}/{CREDENTIALS_FILE}
   full log     {folder}/processes.log
 
 Send a first telemetry event, from the checkout:
 
-  KEY=$(grep -o 'af_live_[^"]*' '{folder}/{CREDENTIALS}')
+  KEY=$(grep -o 'af_live_[^"]*' '{folder}/{CREDENTIALS_FILE}')
   curl {base_url}/api/v2/telemetry/batches \\
     -H "Authorization: Bearer $KEY" -d '{_first_batch(str(interaction_id))}'
 

@@ -13,19 +13,19 @@ from app.core.errors import Conflict
 from app.products import service as products
 from app.products.rules import KeyKind
 
-CREDENTIALS = "credentials.json"
+CREDENTIALS_FILE = "credentials.json"
 EMAIL = "demo@example.com"
 
 
 def write_credentials(data_dir: Path, base_url: str) -> dict[str, Any]:
     """Return the credentials of the demo workspace; create it if this database does not have it."""
-    path = data_dir / CREDENTIALS
+    path = data_dir / CREDENTIALS_FILE
     credentials: dict[str, Any] = json.loads(path.read_text()) if path.is_file() else {}
     with transaction():
         if not credentials or UUID(credentials["environmentId"]) not in products.list_environment_ids():
-            credentials = _create()
-        elif _has_ended(credentials["productKey"]):
-            # Somebody has tried out revoking.
+            credentials = _create_demo()
+        elif _is_invalid(credentials["productKey"]):
+            # The demo key was revoked, for example to try that out.
             environment_id = UUID(credentials["environmentId"])
             credentials["productKey"] = products.create_key(environment_id, KeyKind.PRODUCT).text
     credentials["baseUrl"] = base_url
@@ -35,15 +35,15 @@ def write_credentials(data_dir: Path, base_url: str) -> dict[str, Any]:
 
 def write_private(path: Path, content: Any) -> None:
     """Write JSON that only its owner may read; a crash leaves the old file or the new one."""
-    draft = path.with_suffix(".new")
-    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    temporary_path = path.with_suffix(".new")
+    descriptor = os.open(temporary_path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     with os.fdopen(descriptor, "w") as file:
         json.dump(content, file, indent=2)
-    draft.replace(path)
+    temporary_path.replace(path)
 
 
-def _create() -> dict[str, Any]:
-    workspace = _workspace()
+def _create_demo() -> dict[str, Any]:
+    workspace = _create_workspace()
     product = products.create_product(workspace.id, "Demo product")
     environment = products.create_environment(product.id, "development")
     return {
@@ -57,13 +57,13 @@ def _create() -> dict[str, Any]:
     }
 
 
-def _has_ended(product_key: str) -> bool:
+def _is_invalid(product_key: str) -> bool:
     key = products.get_key(product_key.split("_")[2])
     return key.revoked_at is not None or (key.expires_at is not None and key.expires_at <= clock.now())
 
 
-def _workspace() -> accounts.NewWorkspace:
-    """Create the workspace; on a real server another copy may have taken the address."""
+def _create_workspace() -> accounts.NewWorkspace:
+    """Create the workspace; on a shared server another development instance may use the address."""
     for number in range(1, 1000):
         email = EMAIL if number == 1 else EMAIL.replace("@", f"{number}@")
         try:

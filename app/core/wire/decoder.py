@@ -38,7 +38,7 @@ class BodyDecoder:
         self._keys = _flat_keys(schema)
         self._to_storable = _instant_conversion(schema)
         # A schema with validators across its fields has no fast path; marshmallow loads all of its bodies.
-        self._fast = None if _has_schema_validators(schema) else msgspec.json.Decoder(fast_struct(schema))
+        self._fast_decoder = None if _has_schema_validators(schema) else msgspec.json.Decoder(fast_struct(schema))
 
     def decode(self, body: bytes, check: DocumentCheck) -> Any:
         """Return what the schema loads from a body, or raise what is wrong with it."""
@@ -50,10 +50,10 @@ class BodyDecoder:
         return payload
 
     def _decode_fast(self, body: bytes) -> Any:
-        if self._fast is None:
+        if self._fast_decoder is None:
             return None
         try:
-            payload = self._fast.decode(body)
+            payload = self._fast_decoder.decode(body)
         except (msgspec.MsgspecError, RecursionError, ValueError):
             return None
         return self._to_storable(payload) if self._to_storable else payload
@@ -100,9 +100,9 @@ def check_payload(schema: Schema) -> None:
         raise TypeError(f"{type(schema).__name__} and {schema.loads_into.__name__} differ in {names}")
     for name, field in schema.fields.items():
         _check_member(schema.loads_into, name, field, members[name])
-        nested = _nested_schema(field)
-        if isinstance(nested, Schema):
-            check_payload(nested)
+        nested_schema = _nested_schema(field)
+        if isinstance(nested_schema, Schema):
+            check_payload(nested_schema)
 
 
 def _check_member(payload: type[Payload], name: str, field: Any, member: Any) -> None:
@@ -127,8 +127,10 @@ def _nested_schema(field: Any) -> marshmallow.Schema | None:
 
 
 def _has_schema_validators(schema: marshmallow.Schema) -> bool:
-    nested = map(_nested_schema, schema.fields.values())
-    return bool(schema._hooks["validates_schema"]) or any(inner and _has_schema_validators(inner) for inner in nested)
+    nested_schemas = map(_nested_schema, schema.fields.values())
+    return bool(schema._hooks["validates_schema"]) or any(
+        inner and _has_schema_validators(inner) for inner in nested_schemas
+    )
 
 
 def _flat_keys(schema: Schema) -> list[bytes]:
@@ -155,14 +157,14 @@ def fast_struct(schema: Any) -> type[msgspec.Struct]:
 
 
 def _member(name: str, field: marshmallow.fields.Field[Any]) -> Any:
-    kind = _fast_type(field)
+    annotation = _fast_type(field)
     if field.allow_none:
-        kind = kind | None
+        annotation = annotation | None
     if field.required:
-        return name, kind
+        return name, annotation
     # A null stays for marshmallow to refuse, which is why the default's type is not part of the annotation.
     default = _default(field)
-    return name, kind, msgspec.field(default_factory=list) if default == [] else default
+    return name, annotation, msgspec.field(default_factory=list) if default == [] else default
 
 
 def _fast_type(field: Any) -> Any:
@@ -180,8 +182,10 @@ def _instant_conversion(schema: Any) -> Convert | None:
     """Return a function that converts the instants of a struct as `Instant` does, or None where it has none."""
     conversions: dict[str, Convert] = {}
     for name, field in schema.fields.items():
-        nested = _nested_schema(field)
-        convert = _storable_instant if isinstance(field, Instant) else nested and _instant_conversion(nested)
+        nested_schema = _nested_schema(field)
+        convert = (
+            _storable_instant if isinstance(field, Instant) else nested_schema and _instant_conversion(nested_schema)
+        )
         if convert:
             conversions[name] = _for_each(convert) if isinstance(field, List) else convert
 
@@ -189,8 +193,8 @@ def _instant_conversion(schema: Any) -> Convert | None:
         changes = {}
         for name, convert in conversions.items():
             value = getattr(struct, name)
-            if value is not None and (converted := convert(value)) is not value:
-                changes[name] = converted
+            if value is not None and (storable_value := convert(value)) is not value:
+                changes[name] = storable_value
         return msgspec.structs.replace(struct, **changes) if changes else struct
 
     return convert_struct if conversions else None
@@ -203,8 +207,8 @@ def _storable_instant(instant: datetime) -> datetime:
 
 def _for_each(convert: Convert) -> Convert:
     def convert_list(entries: list[Any]) -> list[Any]:
-        converted = [convert(entry) for entry in entries]
-        is_changed = any(new is not old for new, old in zip(converted, entries, strict=True))
-        return converted if is_changed else entries
+        storable_entries = [convert(entry) for entry in entries]
+        is_changed = any(new_entry is not entry for new_entry, entry in zip(storable_entries, entries, strict=True))
+        return storable_entries if is_changed else entries
 
     return convert_list

@@ -12,7 +12,7 @@ from app.core.wire.serialization import dumps
 
 Dump = Callable[[Any], Any]
 
-# Their values are written as orjson writes them.
+# orjson encodes the values of these fields itself.
 _SCALARS = (
     Text,
     Choice,
@@ -42,21 +42,21 @@ def body_encoder(schema: marshmallow.Schema | None) -> Callable[[Any], bytes]:
 
 def _object_dump(schema: marshmallow.Schema) -> Dump:
     if any(schema._hooks[name] for name in _DUMP_HOOKS):
-        raise TypeError(f"{type(schema).__name__} has a hook on the way out, which would not run")
+        raise TypeError(f"{type(schema).__name__} has a dump hook, which would not run")
     members = [(name, field) for name, field in schema.fields.items() if not field.load_only]
-    from_mapping = [_member(name, field, itemgetter) for name, field in members]
-    from_object = [_member(name, field, attrgetter) for name, field in members]
-    optional = {field.attribute or name for name, field in members if not field.required}
+    mapping_members = [_member(name, field, itemgetter) for name, field in members]
+    object_members = [_member(name, field, attrgetter) for name, field in members]
+    optional_sources = {field.attribute or name for name, field in members if not field.required}
 
     def dump(result: Any) -> Any:
         if result is None:
             return None
         if not isinstance(result, Mapping):
-            return {key: inner(get(result)) if inner else get(result) for key, _, get, inner in from_object}
+            return {key: inner(get(result)) if inner else get(result) for key, _, get, inner in object_members}
         return {
             key: inner(get(result)) if inner else get(result)
-            for key, source, get, inner in from_mapping
-            if source not in optional or source in result
+            for key, source, get, inner in mapping_members
+            if source not in optional_sources or source in result
         }
 
     return dump

@@ -14,7 +14,7 @@ from typing import Annotated, Any, ClassVar, Literal
 import marshmallow
 import msgspec
 
-from app.core.wire.text import exact, is_visible, normalize
+from app.core.wire.text import is_visible, normalize, python_pattern
 
 UUID_PATTERN = "^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$"
 
@@ -110,7 +110,7 @@ class Text(Field):
         kwargs["metadata"] = {**limits, **kwargs.get("metadata", {})}
         super().__init__(**kwargs)
         self.min_length, self.max_length, self.pattern, self.normalized = min_length, max_length, pattern, normalized
-        self._matches = re.compile(exact(pattern)).search if pattern else None
+        self._matches = re.compile(python_pattern(pattern)).search if pattern else None
 
     def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> str:
         if not isinstance(value, str):
@@ -138,7 +138,7 @@ class Text(Field):
     def fast_type(self) -> Any:
         pattern = self.pattern or (_NORMALIZED_PATTERN if self.normalized else r"^[^\x00-\x1f\x7f-\x9f]*$")
         # Visible by its ASCII characters; other texts are left to the slow path.
-        pattern = f"^(?=[^!-~]*[!-~])(?:{exact(pattern)})"
+        pattern = f"^(?=[^!-~]*[!-~])(?:{python_pattern(pattern)})"
         return Annotated[str, msgspec.Meta(min_length=self.min_length, max_length=self.max_length, pattern=pattern)]
 
 
@@ -166,7 +166,7 @@ class Address(Text):
             raise invalid(Violation("format", "This must be an IP address.")) from None
 
     def fast_type(self) -> Any:
-        return Annotated[str, msgspec.Meta(pattern=exact(_IP_V4_PATTERN))]
+        return Annotated[str, msgspec.Meta(pattern=python_pattern(_IP_V4_PATTERN))]
 
 
 class Choice(Field):

@@ -26,7 +26,7 @@ def reject_duplicate_keys(body: bytes) -> None:
     """Raise `DuplicateKey` if an object of a well-formed body repeats a key, at any depth."""
     try:
         # Integers of any length are read, as floats: only the keys matter here.
-        json.loads(body, object_pairs_hook=_unique, parse_int=float)
+        json.loads(body, object_pairs_hook=_unique_members, parse_int=float)
     except RecursionError:
         # No schema accepts a body that is nested so deeply.
         return
@@ -46,7 +46,7 @@ def _explain(body: bytes, error: orjson.JSONDecodeError) -> str:
     return f"The body is not JSON; see byte {position}."
 
 
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _unique_members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     members = dict(pairs)
     if len(members) < len(pairs):
         raise DuplicateKey

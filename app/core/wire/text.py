@@ -1,12 +1,12 @@
-"""What every text of the wire has in common: white space, visibility, and patterns."""
+"""Normalization, visibility and patterns of the texts in bodies."""
 
 import re
 from unicodedata import category
 
 # The White_Space property of Unicode; `str.split` also splits on U+001C to U+001F, which are control characters.
 _WHITE_SPACE = re.compile(r"[\t-\r \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+")
-# Letters and symbols that are drawn as nothing: Hangul fillers and the empty braille pattern.
-_BLANKS = frozenset("\u115f\u1160\u2800\u3164\uffa0")
+# Letters and symbols that are rendered blank: Hangul fillers and the empty braille pattern.
+_BLANK_CHARACTERS = frozenset("\u115f\u1160\u2800\u3164\uffa0")
 
 
 def normalize(text: str) -> str:
@@ -15,10 +15,10 @@ def normalize(text: str) -> str:
 
 
 def is_visible(text: str) -> bool:
-    """Tell whether a text has a letter, digit, punctuation mark or symbol that is drawn."""
-    return any(category(character)[0] in "LNPS" and character not in _BLANKS for character in text)
+    """Tell whether a text has a letter, digit, punctuation mark or symbol that is not rendered blank."""
+    return any(category(character)[0] in "LNPS" and character not in _BLANK_CHARACTERS for character in text)
 
 
-def exact(pattern: str) -> str:
-    """Return a pattern that Python reads as ECMA-262 does: `$` is the very end, not before a last line break."""
+def python_pattern(pattern: str) -> str:
+    """Convert an ECMA-262 pattern to Python, where `$` would also match before a final line break."""
     return re.sub(r"\$$", r"\\Z", pattern)

@@ -1,4 +1,4 @@
-"""The agent's side: read what a response requests, ask the user where it says so, and file feedback.
+"""The agent's side: read what a response requests, ask the user where it says so, and send feedback.
 
 from agent_feedback.agent import from_response
 
@@ -157,6 +157,6 @@ def from_response(response: Any, *, allowed_origins: Sequence[str], url: str | N
     return Received(envelope or {}, allowed_origins, context, {HEADER: interaction} if interaction else None)
 
 
-def _read_action(service: Any, url: str) -> ContextAction | None:
-    content = service.get(context_action.MEMBER) if isinstance(service, dict) else None
+def _read_action(member: Any, url: str) -> ContextAction | None:
+    content = member.get(context_action.MEMBER) if isinstance(member, dict) else None
     return ContextAction(content, url) if isinstance(content, dict) else None

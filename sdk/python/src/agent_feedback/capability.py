@@ -1,4 +1,4 @@
-"""Capabilities, which let an agent file feedback on one interaction, and the subjects of consent."""
+"""Capabilities, which let an agent send feedback on one interaction, and the subjects of consent."""
 
 import hashlib
 import hmac
@@ -35,7 +35,7 @@ def mint(
 
 
 def consent_subject(scope: str, customer_ref: str) -> str:
-    """Return the opaque name under which the service stores a customer's consent decision."""
+    """Return the opaque id under which the service stores a customer's consent decision."""
     secret = hashlib.sha256(f"service-consent-scope:{scope.lower()}".encode()).digest()
     digest = hmac.new(secret, f"customer-ref:{customer_ref.strip()}".encode(), hashlib.sha256).digest()
     return f"afsub1_{base64url(digest)}"

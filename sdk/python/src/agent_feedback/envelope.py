@@ -28,21 +28,21 @@ class EnvelopeContext(NamedTuple):
 def build(context: EnvelopeContext) -> Content:
     """Return the envelope of a context."""
     if context.mode == "never_ask":
-        return _ready(context, {})
+        return _build_ready(context, {})
     consent = {"configuredMode": context.mode, "consentManagedBy": "service"}
     if context.mode == "ask_always" or not context.has_customer:
-        return _ask(context, consent, "always")
+        return _build_consent_request(context, consent, "always")
     if context.decision == "approved":
-        return {**_ready(context, consent), "manageConsent": _manage(context, "approved")}
+        return {**_build_ready(context, consent), "manageConsent": _manage_action(context, "approved")}
     if context.decision == "declined":
-        return _disabled(context, consent)
-    return _ask(context, consent, "once")
+        return _build_disabled(context, consent)
+    return _build_consent_request(context, consent, "once")
 
 
-def _ready(context: EnvelopeContext, consent: Content) -> Content:
+def _build_ready(context: EnvelopeContext, consent: Content) -> Content:
     contract = protocol_files.read("contract.json")
     return {
-        **_base(context, "never_ask", "feedback_ready", requires=False, policy="none"),
+        **_common_members(context, "never_ask", "feedback_ready", is_consent_required=False, policy="none"),
         **consent,
         "when": contract["when"]["feedback_ready"],
         "submitOutcome": {**_action(context, "outcomes"), "bodySchema": contract["outcomeBody"]},
@@ -50,11 +50,11 @@ def _ready(context: EnvelopeContext, consent: Content) -> Content:
     }
 
 
-def _ask(context: EnvelopeContext, consent: Content, policy: str) -> Content:
+def _build_consent_request(context: EnvelopeContext, consent: Content, policy: str) -> Content:
     contract, texts = protocol_files.read("contract.json"), protocol_files.read("instructions.json")
     mode = "ask_once" if policy == "once" else "ask_always"
     return {
-        **_base(context, mode, "consent_required", requires=True, policy=policy),
+        **_common_members(context, mode, "consent_required", is_consent_required=True, policy=policy),
         **consent,
         "when": contract["when"][policy],
         "requiredAction": {
@@ -65,29 +65,31 @@ def _ask(context: EnvelopeContext, consent: Content, policy: str) -> Content:
     }
 
 
-def _disabled(context: EnvelopeContext, consent: Content) -> Content:
+def _build_disabled(context: EnvelopeContext, consent: Content) -> Content:
     return {
-        **_base(context, "ask_once", "feedback_disabled", requires=False, policy="once"),
+        **_common_members(context, "ask_once", "feedback_disabled", is_consent_required=False, policy="once"),
         **consent,
         "requested": False,
         "when": protocol_files.read("contract.json")["when"]["feedback_disabled"],
-        "manageConsent": _manage(context, "declined"),
+        "manageConsent": _manage_action(context, "declined"),
     }
 
 
-def _manage(context: EnvelopeContext, current: str) -> Content:
+def _manage_action(context: EnvelopeContext, current: str) -> Content:
     body = protocol_files.read("contract.json")["decisionBody"]
     return {"current": current, **_action(context, "decisions"), "bodySchema": body}
 
 
-def _base(context: EnvelopeContext, mode: str, state: str, *, requires: bool, policy: str) -> Content:
+def _common_members(
+    context: EnvelopeContext, mode: str, state: str, *, is_consent_required: bool, policy: str
+) -> Content:
     contract, texts = protocol_files.read("contract.json"), protocol_files.read("instructions.json")
     return {
         "v": contract["version"],
         "mode": mode,
         "state": state,
         "requested": True,
-        "consentRequired": requires,
+        "consentRequired": is_consent_required,
         "consentPolicy": policy,
         "reliability": contract["reliability"]["http"],
         "instruction": texts[state],

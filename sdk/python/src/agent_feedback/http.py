@@ -29,7 +29,7 @@ _CONNECTION_CLOSED = (ConnectionError, ssl.SSLEOFError, ssl.SSLZeroReturnError)
 
 
 class HttpResponse(NamedTuple):
-    """An answer of the service."""
+    """A response of the service."""
 
     status: int
     body: bytes
@@ -66,16 +66,16 @@ class HttpClient:
     """Sends requests to one origin; every method may be called from any thread."""
 
     def __init__(self, endpoint: str) -> None:
-        parts = urlsplit(endpoint)
-        self._host, self._base_path = parts.hostname or "", parts.path.rstrip("/")
-        self._tls = ssl.create_default_context() if parts.scheme == "https" else None
-        self._port = parts.port or (443 if self._tls else 80)
-        self._idle: deque[tuple[int, Connection]] = deque()
+        url = urlsplit(endpoint)
+        self._host, self._base_path = url.hostname or "", url.path.rstrip("/")
+        self._tls = ssl.create_default_context() if url.scheme == "https" else None
+        self._port = url.port or (443 if self._tls else 80)
+        self._idle_connections: deque[tuple[int, Connection]] = deque()
 
     def request(
         self, method: str, path: str, body: bytes | None, headers: Mapping[str, str], timeout_s: float
     ) -> HttpResponse:
-        """Send a request and return the answer, whatever its status, within `timeout_s` seconds.
+        """Send a request and return the response, whatever its status, within `timeout_s` seconds.
 
         Raise `ServiceUnavailable` if none arrives. An idle connection that the server has closed is replaced once.
         """
@@ -93,15 +93,15 @@ class HttpClient:
 
     def close(self) -> None:
         """Close the idle connections; a later request opens a new one."""
-        while self._idle:
+        while self._idle_connections:
             with suppress(IndexError):
-                self._idle.pop()[1].close()
+                self._idle_connections.pop()[1].close()
 
     def _send(self, request: _Request, deadline: float) -> HttpResponse:
-        idle = self._take_idle()
-        if idle is not None:
+        idle_connection = self._take_idle()
+        if idle_connection is not None:
             with suppress(*_CONNECTION_CLOSED):
-                return self._exchange(idle, request, deadline)
+                return self._exchange(idle_connection, request, deadline)
         return self._exchange(Connection(self._host, self._port, self._tls), request, deadline)
 
     def _exchange(self, connection: Connection, request: _Request, deadline: float) -> HttpResponse:
@@ -112,12 +112,14 @@ class HttpClient:
             body = response.read(MAX_RESPONSE_BYTES + 1)
             if len(body) > MAX_RESPONSE_BYTES:
                 raise OSError(f"the answer is longer than {MAX_RESPONSE_BYTES} bytes")
-            is_reusable = response.isclosed() and not response.will_close and len(self._idle) < MAX_IDLE_CONNECTIONS
+            is_reusable = (
+                response.isclosed() and not response.will_close and len(self._idle_connections) < MAX_IDLE_CONNECTIONS
+            )
         except BaseException:
             connection.close()
             raise
         if is_reusable:
-            self._idle.append((os.getpid(), connection))
+            self._idle_connections.append((os.getpid(), connection))
         else:
             response.close()
             connection.close()
@@ -125,9 +127,9 @@ class HttpClient:
 
     def _take_idle(self) -> Connection | None:
         """Return the idle connection that was used last, if there is one."""
-        while self._idle:
+        while self._idle_connections:
             with suppress(IndexError):
-                process_id, connection = self._idle.pop()
+                process_id, connection = self._idle_connections.pop()
                 if process_id == os.getpid():
                     return connection
                 # The copy of a parent process, which goes on using its own.

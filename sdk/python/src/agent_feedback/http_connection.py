@@ -1,4 +1,4 @@
-"""HTTP connections whose every step, from the name's look-up to the last byte, ends by one deadline."""
+"""HTTP connections with one deadline for every step, from the name's look-up to the last byte."""
 
 import codecs
 import http.client
@@ -65,8 +65,8 @@ class Connection(http.client.HTTPConnection):
     def connect(self) -> None:
         """Open the connection to the first address that takes it."""
         failure: OSError = OSError("no address")
-        for family, kind, protocol, _, address in _resolve(self.host, self.port, self._deadline):
-            plain_socket = _PlainSocket(family, kind, protocol)
+        for family, socket_type, protocol, _, address in _resolve(self.host, self.port, self._deadline):
+            plain_socket = _PlainSocket(family, socket_type, protocol)
             try:
                 plain_socket.deadline = self._deadline
                 plain_socket.settimeout(_remaining_s(self._deadline))
@@ -85,15 +85,15 @@ class Connection(http.client.HTTPConnection):
         if self._tls is None:
             return plain_socket
         plain_socket.settimeout(_remaining_s(self._deadline))
-        secure: Any = self._tls.wrap_socket(plain_socket, server_hostname=self.host)
-        secure.deadline = self._deadline
-        return secure
+        tls_socket: Any = self._tls.wrap_socket(plain_socket, server_hostname=self.host)
+        tls_socket.deadline = self._deadline
+        return tls_socket
 
 
 def _remaining_s(deadline: float) -> float:
     remaining = deadline - time.monotonic()
     if remaining <= 0:
-        raise TimeoutError("the time is up")
+        raise TimeoutError("the deadline has passed")
     return remaining
 
 

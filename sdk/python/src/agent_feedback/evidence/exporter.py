@@ -53,8 +53,8 @@ class Exporter:
     def events(self, reader: LogReader, block: Block) -> Iterator[tuple[int, Event]]:
         """Yield the events of a block with the offsets of their lines."""
         has_open_line = bool(block.lines) and not block.lines.endswith(b"\n")
-        self.counters["lines"] += block.lines.count(b"\n") + has_open_line + block.too_long
-        self.counters["malformed"] += block.too_long
+        self.counters["lines"] += block.lines.count(b"\n") + has_open_line + block.skipped_line_count
+        self.counters["malformed"] += block.skipped_line_count
         for begin, line in self._matcher.candidates(block.lines):
             try:
                 record = reader.parse(line)

@@ -30,7 +30,7 @@ class Block(NamedTuple):
     start: int
     """The offset of the first line in the uncompressed text."""
     lines: bytes
-    too_long: int = 0
+    skipped_line_count: int = 0
     """How many lines before these were skipped."""
 
     @property
@@ -106,18 +106,18 @@ def whole_lines(read: Callable[[], bytes], offset: int, *, is_complete: bool) ->
     """Yield blocks of whole lines; text after the last line break is a line only if the log is complete."""
     remainder, start, skipped_bytes = b"", offset, 0
     while chunk := read():
-        too_long = 0
+        skipped_line_count = 0
         if skipped_bytes:
             line_end = chunk.find(b"\n") + 1
             if not line_end:
                 skipped_bytes += len(chunk)
                 continue
             start += skipped_bytes + line_end
-            chunk, skipped_bytes, too_long = chunk[line_end:], 0, 1
+            chunk, skipped_bytes, skipped_line_count = chunk[line_end:], 0, 1
         remainder += chunk
         lines_end = remainder.rfind(b"\n") + 1
-        if lines_end or too_long:
-            yield Block(start, remainder[:lines_end], too_long)
+        if lines_end or skipped_line_count:
+            yield Block(start, remainder[:lines_end], skipped_line_count)
             start, remainder = start + lines_end, remainder[lines_end:]
         if len(remainder) > MAX_LINE_BYTES:
             skipped_bytes, remainder = len(remainder), b""

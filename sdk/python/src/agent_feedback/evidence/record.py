@@ -82,8 +82,8 @@ def _from_text(text: str) -> float:
 def _instant(parts: Iterable[str | int], offset: str) -> float:
     year, month, day, hour, minute, second = map(int, parts)
     # Python has no leap seconds.
-    local = datetime(year, month, day, hour, minute, min(second, 59), tzinfo=timezone.utc)
-    return (local - _offset(offset)).timestamp()
+    local_time = datetime(year, month, day, hour, minute, min(second, 59), tzinfo=timezone.utc)
+    return (local_time - _offset(offset)).timestamp()
 
 
 def _offset(text: str) -> timedelta:
