@@ -73,13 +73,15 @@ def test_somebody_changes_the_password_and_sets_a_second_factor_up(page: Page, s
     assert len(recovery_codes) == 10
     assert fits(page)
     page.press("Sign out")
+    page.wait_for("h1", "Sign in")
     open_account(page, stack, NEW_PASSWORD)
     page.wait_for("h1", "Your code")
-    # The code of the next 30 seconds, as a code is accepted once; it stays valid for a minute, however slow the machine.
+    # The code of the next 30 seconds, as a code is accepted once; it is valid for a minute.
     page.wait_for_focus("code").send_keys(totp.at(int(time.time()) + 30))
     page.press("Sign in")
     page.wait_for("h1", "Your account")
     page.press("Sign out")
+    page.wait_for("h1", "Sign in")
     open_account(page, stack, NEW_PASSWORD)
     page.wait_for("h1", "Your code")
     page.write("#code", recovery_codes[0])
