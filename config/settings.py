@@ -89,6 +89,7 @@ class _EnvironmentSchema(Schema):
     AGENT_FEEDBACK_DATA_DIR = fields.String(load_default=".data")
     AGENT_FEEDBACK_POOL_SIZE = fields.Integer(load_default=4, validate=validate.Range(1, 100))
     AGENT_FEEDBACK_TRUSTED_PROXIES = fields.Integer(load_default=0, validate=validate.Range(0, 10))
+    AGENT_FEEDBACK_REQUEST_DEADLINE_S = fields.Integer(load_default=10, validate=validate.Range(1, 120))
     AGENT_FEEDBACK_SWEEP_INTERVAL_S = fields.Integer(load_default=60, validate=validate.Range(2, 300))
 
 
@@ -114,6 +115,8 @@ class Settings:
     """Connections in the pool of a process: one for each thread, which has another for prepared statements."""
     trusted_proxies: int
     """How many proxies in front each add the address of their caller to X-Forwarded-For."""
+    request_deadline_s: int
+    """The headers and the body of a request have to arrive within it."""
     sweep_interval_s: int
     """The period of the jobs that process rows whose notification was lost."""
     allowlist: Allowlist
@@ -161,6 +164,7 @@ class Settings:
             data_dir=Path(values["AGENT_FEEDBACK_DATA_DIR"]),
             pool_size=values["AGENT_FEEDBACK_POOL_SIZE"],
             trusted_proxies=values["AGENT_FEEDBACK_TRUSTED_PROXIES"],
+            request_deadline_s=values["AGENT_FEEDBACK_REQUEST_DEADLINE_S"],
             sweep_interval_s=values["AGENT_FEEDBACK_SWEEP_INTERVAL_S"],
             allowlist=allowlist,
         )
