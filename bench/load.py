@@ -2,11 +2,13 @@
 
 import json
 import socket
+import ssl
 import statistics
 import sys
 import threading
 import time
 from collections.abc import Sequence
+from functools import partial
 from multiprocessing import get_context
 from typing import NamedTuple
 from urllib.parse import urlsplit
@@ -30,11 +32,22 @@ def request(url: str, path: str, token: str | None, body: object) -> bytes:
     return head.encode() + b"Content-Type: application/json\r\n\r\n" + content
 
 
-def send(url: str, requests: Sequence[bytes], clients: int, expected: int) -> Measured:
-    """Send the requests over this many connections and measure; every answer must have the expected status."""
+def send(
+    url: str,
+    requests: Sequence[bytes],
+    clients: int,
+    expected: int,
+    tls: ssl.SSLContext | None = None,
+    is_kept: bool = True,
+) -> Measured:
+    """Send the requests by this many clients and measure; every answer must have the expected status.
+
+    A client keeps its connection, or else opens one for each request.
+    """
     context = get_context("fork")
     receiver, sender = context.Pipe(duplex=False)
-    process = context.Process(target=_run, args=(sender, url, requests, clients, expected))
+    connect = partial(_connect, url, tls)
+    process = context.Process(target=_run, args=(sender, connect, requests, clients, expected, is_kept))
     process.start()
     sender.close()
     try:
@@ -46,12 +59,21 @@ def send(url: str, requests: Sequence[bytes], clients: int, expected: int) -> Me
     return Measured(seconds, statistics.median(ordered) * 1e3, ordered[int(len(ordered) * 0.99)] * 1e3, len(ordered))
 
 
-def _run(sender, url, requests, clients, expected):
+def _connect(url, tls):
+    parts = urlsplit(url)
+    connection = socket.create_connection((parts.hostname, parts.port), timeout=30)
+    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return tls.wrap_socket(connection, server_hostname=parts.hostname) if tls else connection
+
+
+def _run(sender, connect, requests, clients, expected, is_kept):
     latencies: list[float] = []
     failures: list[str] = []
     began = time.perf_counter()
     threads = [
-        threading.Thread(target=_client, args=(url, requests[number::clients], expected, latencies, failures))
+        threading.Thread(
+            target=_client, args=(connect, requests[number::clients], expected, is_kept, latencies, failures)
+        )
         for number in range(clients)
     ]
     for thread in threads:
@@ -64,19 +86,23 @@ def _run(sender, url, requests, clients, expected):
     sender.send((time.perf_counter() - began, latencies))
 
 
-def _client(url, requests, expected, latencies, failures):
-    parts = urlsplit(url)
+def _client(connect, requests, expected, is_kept, latencies, failures):
     status = f" {expected} ".encode()
-    with socket.create_connection((parts.hostname, parts.port), timeout=30) as connection:
-        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        for request in requests:
-            began = time.perf_counter()
-            connection.sendall(request)
-            answer = _read(connection)
-            latencies.append(time.perf_counter() - began)
-            if status not in answer[:20]:
-                failures.append(answer[:300].decode(errors="replace"))
-                return
+    connection = connect() if is_kept else None
+    for request in requests:
+        began = time.perf_counter()
+        connection = connection or connect()
+        connection.sendall(request)
+        answer = _read(connection)
+        latencies.append(time.perf_counter() - began)
+        if status not in answer[:20]:
+            failures.append(answer[:300].decode(errors="replace"))
+            return
+        if not is_kept:
+            connection.close()
+            connection = None
+    if connection:
+        connection.close()
 
 
 def _read(connection: socket.socket) -> bytes:
