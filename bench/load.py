@@ -2,11 +2,13 @@
 
 import json
 import socket
+import ssl
 import statistics
 import sys
 import threading
 import time
 from collections.abc import Sequence
+from functools import partial
 from multiprocessing import get_context
 from typing import NamedTuple
 from urllib.parse import urlsplit
@@ -30,11 +32,22 @@ def request(url: str, path: str, token: str | None, body: object) -> bytes:
     return head.encode() + b"Content-Type: application/json\r\n\r\n" + content
 
 
-def send(url: str, requests: Sequence[bytes], clients: int, expected_status: int) -> Measurement:
-    """Send the requests over this many connections and measure; every response must have the expected status."""
+def send(
+    url: str,
+    requests: Sequence[bytes],
+    clients: int,
+    expected_status: int,
+    tls: ssl.SSLContext | None = None,
+    is_kept: bool = True,
+) -> Measurement:
+    """Send the requests by this many clients and measure; every answer must have the expected status.
+
+    A client keeps its connection, or else opens one for each request.
+    """
     context = get_context("fork")
     receiver, sender = context.Pipe(duplex=False)
-    process = context.Process(target=_run, args=(sender, url, requests, clients, expected_status))
+    connect = partial(_connect, url, tls)
+    process = context.Process(target=_run, args=(sender, connect, requests, clients, expected_status, is_kept))
     process.start()
     sender.close()
     try:
@@ -51,12 +64,21 @@ def send(url: str, requests: Sequence[bytes], clients: int, expected_status: int
     )
 
 
-def _run(sender, url, requests, clients, expected_status):
+def _connect(url, tls):
+    parts = urlsplit(url)
+    connection = socket.create_connection((parts.hostname, parts.port), timeout=30)
+    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return tls.wrap_socket(connection, server_hostname=parts.hostname) if tls else connection
+
+
+def _run(sender, connect, requests, clients, expected_status, is_kept):
     latencies: list[float] = []
     failures: list[str] = []
     started_at = time.perf_counter()
     threads = [
-        threading.Thread(target=_client, args=(url, requests[number::clients], expected_status, latencies, failures))
+        threading.Thread(
+            target=_client, args=(connect, requests[number::clients], expected_status, is_kept, latencies, failures)
+        )
         for number in range(clients)
     ]
     for thread in threads:
@@ -69,19 +91,23 @@ def _run(sender, url, requests, clients, expected_status):
     sender.send((time.perf_counter() - started_at, latencies))
 
 
-def _client(url, requests, expected_status, latencies, failures):
-    address = urlsplit(url)
+def _client(connect, requests, expected_status, is_kept, latencies, failures):
     status = f" {expected_status} ".encode()
-    with socket.create_connection((address.hostname, address.port), timeout=30) as connection:
-        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        for request in requests:
-            started_at = time.perf_counter()
-            connection.sendall(request)
-            answer = _read(connection)
-            latencies.append(time.perf_counter() - started_at)
-            if status not in answer[:20]:
-                failures.append(answer[:300].decode(errors="replace"))
-                return
+    connection = connect() if is_kept else None
+    for request in requests:
+        started_at = time.perf_counter()
+        connection = connection or connect()
+        connection.sendall(request)
+        answer = _read(connection)
+        latencies.append(time.perf_counter() - started_at)
+        if status not in answer[:20]:
+            failures.append(answer[:300].decode(errors="replace"))
+            return
+        if not is_kept:
+            connection.close()
+            connection = None
+    if connection:
+        connection.close()
 
 
 def _read(connection: socket.socket) -> bytes:

@@ -102,6 +102,7 @@ class _EnvironmentSchema(LimitSettingsSchema):  # type: ignore[misc, valid-type]
     AGENT_FEEDBACK_OIDC_ISSUER = WebUrl(load_default=None, schemes=("http", "https"))
     AGENT_FEEDBACK_OIDC_CLIENT_ID = fields.String(load_default=None)
     AGENT_FEEDBACK_OIDC_CLIENT_SECRET = fields.String(load_default=None)
+    AGENT_FEEDBACK_REQUEST_DEADLINE_S = fields.Integer(load_default=10, validate=validate.Range(1, 120))
     AGENT_FEEDBACK_SWEEP_INTERVAL_S = fields.Integer(load_default=60, validate=validate.Range(2, 300))
 
 
@@ -138,6 +139,8 @@ class Settings:
     """Connections in the pool of a process: one for each thread, which has another for prepared statements."""
     trusted_proxies: int
     """How many proxies in front each add the address of their caller to X-Forwarded-For."""
+    request_deadline_s: int
+    """The headers and the body of a request have to arrive within it."""
     sweep_interval_s: int
     """The period of the jobs that process rows whose notification was lost."""
     oidc: OidcProvider | None
@@ -204,6 +207,7 @@ class Settings:
             data_dir=Path(values["AGENT_FEEDBACK_DATA_DIR"]),
             pool_size=values["AGENT_FEEDBACK_POOL_SIZE"],
             trusted_proxies=values["AGENT_FEEDBACK_TRUSTED_PROXIES"],
+            request_deadline_s=values["AGENT_FEEDBACK_REQUEST_DEADLINE_S"],
             sweep_interval_s=values["AGENT_FEEDBACK_SWEEP_INTERVAL_S"],
             oidc=_oidc_provider(values),
             limits={name: values[limit_variable(name)] for name in LimitName},

@@ -81,6 +81,7 @@ def test_no_mistake_repeats_a_secret() -> None:
         ("AGENT_FEEDBACK_PUBLIC_URL", "https://feed back.example"),
         ("AGENT_FEEDBACK_PUBLIC_URL", "https://feedback.example/\n"),
         ("AGENT_FEEDBACK_APP_URL", "ftp://feedback.example"),
+        ("AGENT_FEEDBACK_REQUEST_DEADLINE_S", "0"),
         ("AGENT_FEEDBACK_SWEEP_INTERVAL_S", "1"),
         ("AGENT_FEEDBACK_LOG_LEVEL", "CHATTY"),
         ("AGENT_FEEDBACK_ENV", "staging"),

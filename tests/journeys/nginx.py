@@ -100,15 +100,21 @@ def running_nginx(folder: Path, pages: dict[str, str]) -> Iterator[Nginx]:
     (folder / "site").mkdir()
     for name, content in pages.items():
         (folder / "site" / name).write_text(content)
-    (folder / "nginx.conf").write_text(_config(port))
+    with running_process(folder, _config(port), {**os.environ, "TZ": FAR_EAST}) as command:
+        yield Nginx(f"http://127.0.0.1:{port}", folder, command)
+
+
+@contextmanager
+def running_process(folder: Path, config: str, environ: dict[str, str]) -> Iterator[list[str]]:
+    """Run nginx in a folder; yields its command."""
+    (folder / "nginx.conf").write_text(config)
     command = [binary(), "-p", f"{folder}/", "-c", "nginx.conf", "-e", "error.log"]
-    environ = {**os.environ, "TZ": FAR_EAST}
     with subprocess.Popen(command, env=environ, stdin=subprocess.DEVNULL) as process:
         try:
             pid = folder / "nginx.pid"
             wait_until(lambda: process.poll() is not None or (pid.exists() and pid.read_text().strip()), 30)
             assert process.poll() is None, (folder / "error.log").read_text()
-            yield Nginx(f"http://127.0.0.1:{port}", folder, command)
+            yield command
         finally:
             process.terminate()
 
@@ -116,5 +122,9 @@ def running_nginx(folder: Path, pages: dict[str, str]) -> Iterator[Nginx]:
 def _config(port: int) -> str:
     match = DOCUMENTED_FORMAT.search((ROOT / "docs" / "exporter.md").read_text())
     assert match
-    user = ROOT_STAYS_ROOT if os.geteuid() == 0 else ""
-    return CONFIG.format(port=port, user=user, formats=match[1])
+    return CONFIG.format(port=port, user=user_line(), formats=match[1])
+
+
+def user_line() -> str:
+    """Return what the configuration says about the user of nginx's workers."""
+    return ROOT_STAYS_ROOT if os.geteuid() == 0 else ""

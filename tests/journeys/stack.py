@@ -94,7 +94,7 @@ class Stack:
         return {table: self.value(f"SELECT count(*) FROM {table}") for table in WAITING_TABLES}
 
     def wait_until_web_answers(self) -> None:
-        wait_until(lambda: _answers(self.url + "/healthz"), 30)
+        wait_until(lambda: url_answers(self.url + "/healthz"), 30)
 
 
 def wait_until(is_true: Callable[[], object], timeout_s: float) -> float:
@@ -189,7 +189,7 @@ def _company(environ: dict[str, str]) -> Company:
     return company
 
 
-def _answers(url: str) -> bool:
+def url_answers(url: str) -> bool:
     try:
         with urllib.request.urlopen(url, timeout=2):
             return True

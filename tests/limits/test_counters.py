@@ -6,8 +6,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 import redis
-from app.cli.dev.valkey import EmbeddedValkey
 
+from app.cli.dev.valkey import EmbeddedValkey
 from app.core.limits import counters as counters_module
 from app.core.limits.counters import Counter, SharedCounters
 from app.core.limits.rules import Cost, Policy, limit_policy

@@ -6,11 +6,11 @@ import time
 import uuid
 
 import pytest
-from app.cli.dev.valkey import EmbeddedValkey
 from flask import Flask
 from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
+from app.cli.dev.valkey import EmbeddedValkey
 from app.core.http import lifecycle
 from app.core.limits.counters import SharedCounters
 from app.core.limits.server import CounterServer

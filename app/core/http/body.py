@@ -4,9 +4,9 @@ from flask import Request
 from werkzeug.exceptions import RequestEntityTooLarge
 
 from app.core.errors import BodyTooLarge, IncompleteBody, UnsupportedEncoding
+from config.body_limits import AGENT_BODY_BYTES, BATCH_BODY_BYTES
 
-AGENT_BODY_BYTES = 64 * 1024
-BATCH_BODY_BYTES = 1024 * 1024
+__all__ = ["AGENT_BODY_BYTES", "BATCH_BODY_BYTES", "has_unread_body", "read_body"]
 
 
 def read_body(request: Request, max_bytes: int) -> bytes:
