@@ -1,7 +1,9 @@
 """A headless Chromium, and what tests do with a page."""
 
+import json
 import shutil
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from selenium.common.exceptions import StaleElementReferenceException
@@ -9,6 +11,8 @@ from selenium.webdriver import Chrome, ChromeOptions, ChromeService
 from selenium.webdriver.common.by import By
 from selenium.webdriver.remote.webelement import WebElement
 from selenium.webdriver.support.wait import WebDriverWait
+
+from tests.journeys.stack import Stack
 
 FLAGS = (
     "--headless",
@@ -80,3 +84,18 @@ def driver() -> Iterator[Chrome]:
     driver = Chrome(options, ChromeService(chromedriver))
     yield driver
     driver.quit()
+
+
+@pytest.fixture
+def demo(stack: Stack) -> Iterator[Stack]:
+    """Make the company of the stack the demo company."""
+    path = Path(stack.environ["AGENT_FEEDBACK_DATA_DIR"]) / "credentials.json"
+    company = stack.company
+    credentials = {
+        "environmentId": str(company.environment_id),
+        "productKey": company.product_key,
+        "companyKey": company.company_key,
+    }
+    path.write_text(json.dumps(credentials))
+    yield stack
+    path.unlink()

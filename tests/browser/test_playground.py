@@ -2,8 +2,6 @@
 
 import json
 import subprocess
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from selenium.webdriver import Chrome
@@ -12,21 +10,6 @@ from tests.browser.conftest import Page
 from tests.journeys.stack import Stack
 
 pytestmark = pytest.mark.browser
-
-
-@pytest.fixture
-def demo(stack: Stack) -> Iterator[Stack]:
-    """Make the company of the stack the demo company."""
-    path = Path(stack.environ["AGENT_FEEDBACK_DATA_DIR"]) / "credentials.json"
-    company = stack.company
-    credentials = {
-        "environmentId": str(company.environment_id),
-        "productKey": company.product_key,
-        "companyKey": company.company_key,
-    }
-    path.write_text(json.dumps(credentials))
-    yield stack
-    path.unlink()
 
 
 @pytest.fixture
