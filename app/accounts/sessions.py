@@ -17,6 +17,7 @@ from app.accounts.rules import LAST_SEEN_PRECISION, Client, session_expiry
 from app.accounts.service import record_audit_entry, record_user_entry
 from app.core import clock
 from app.core.database import PreparedStatement, session
+from app.core.errors import NotFound
 
 TOKEN_BYTES = 32
 
@@ -121,10 +122,12 @@ def list_sessions(user_id: uuid.UUID) -> list[LoginSession]:
 
 
 def revoke_own_session(login: Login, session_id: uuid.UUID) -> None:
-    """End one of the user's own sessions, if it is there."""
+    """End one of the user's own sessions, or raise `NotFound`."""
     own = (LoginSession.id == session_id, LoginSession.user_id == login.user_id)
-    for row in session().execute(delete(LoginSession).where(*own).returning(LoginSession.workspace_id)):
-        record_audit_entry(row.workspace_id, login.actor, "session.revoked", str(session_id))
+    workspace_id = session().scalar(delete(LoginSession).where(*own).returning(LoginSession.workspace_id))
+    if workspace_id is None:
+        raise NotFound
+    record_audit_entry(workspace_id, login.actor, "session.revoked", str(session_id))
 
 
 def revoke_other_sessions(login: Login) -> None:

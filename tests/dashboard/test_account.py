@@ -112,7 +112,7 @@ def test_the_session_of_somebody_else_cannot_be_ended(app: Flask, client: FlaskC
     victim = app.test_client()
     sign_in(victim, company, json={"email": "colleague@example.com", "password": password})
     (foreign,) = session_ids() - own
-    assert send(client, f"/account/sessions/{foreign}/revoke").status_code == 303
+    assert send(client, f"/account/sessions/{foreign}/revoke").status_code == 404
     assert send(client, "/account/sessions/revoke").status_code == 303
     assert victim.get("/api/session").status_code == 200
 
