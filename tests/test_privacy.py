@@ -2,7 +2,7 @@
 
 import re
 
-from app.enrichment.rules import IPV4_PREFIX, IPV6_PREFIX
+from app.core.clients import IPV4_PREFIX, IPV6_PREFIX
 from app.models import METADATA
 from tests.conftest import ROOT
 

@@ -11,6 +11,7 @@ from sqlalchemy.dialects.postgresql import insert
 from app.catalog.entries import Catalog, Entry, hash_entries
 from app.catalog.service import effective_catalog
 from app.core import clock
+from app.core.clients import browser_family, network_of
 from app.core.database import session
 from app.core.errors import Conflict, Problem, Unprocessable
 from app.core.pepper import current_pepper
@@ -22,7 +23,7 @@ from app.customers.service import Identity
 from app.enrichment import revocation, views
 from app.enrichment.fingerprint import differing_positions, digest_members
 from app.enrichment.models import ClosedRequest, EnrichmentRequest
-from app.enrichment.rules import HANDLE_LIFETIME_S, INTERACTION_SURFACES, State, browser_family, network_of
+from app.enrichment.rules import HANDLE_LIFETIME_S, INTERACTION_SURFACES, State
 from app.enrichment.schemas import NewRequest, Observation
 from app.enrichment.views import RequestView
 from app.interactions.rules import normalize_operation

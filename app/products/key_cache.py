@@ -19,7 +19,7 @@ from flask import Flask, current_app
 
 from app.core import clock
 from app.core.database import PreparedStatement
-from app.products import keys
+from app.core.seal import Seal
 from app.products.rules import KeyKind, Mode
 from config.settings import Settings
 
@@ -109,7 +109,7 @@ class KeyCache:
     """The keys of one process, each for `CACHE_TTL_S` seconds; an unknown id is remembered too."""
 
     def __init__(self, settings: Settings, timer: Callable[[], float] = time.monotonic) -> None:
-        self.seal = keys.Seal([secret.reveal() for secret in settings.sealing_secrets])
+        self.seal = Seal([secret.reveal() for secret in settings.sealing_secrets])
         self._cache: TTLCache[str, CachedKey | None] = TTLCache(MAX_CACHED_KEYS, CACHE_TTL_S, timer)
         self._lock = threading.Lock()
 

@@ -1,6 +1,5 @@
-"""Keys: generate, recognise, compare and seal them."""
+"""Keys: generate, recognise and compare them."""
 
-import base64
 import hashlib
 import hmac
 import re
@@ -8,8 +7,6 @@ import secrets
 import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
-
-from cryptography.fernet import Fernet, MultiFernet
 
 from app.core.purposes import Pepper
 from app.products.rules import KeyKind
@@ -52,20 +49,3 @@ def is_same(digest: bytes, text: str, pepper: Pepper) -> bool:
 def signing_secret(text: str) -> bytes:
     """Return the key under which capabilities are signed: the raw SHA-256 of the full product key."""
     return hashlib.sha256(text.encode()).digest()
-
-
-class Seal:
-    """Encrypts signing secrets for storage: the first secret encrypts, every secret decrypts."""
-
-    def __init__(self, secrets_: Sequence[str]) -> None:
-        self._fernet = MultiFernet(
-            [Fernet(base64.urlsafe_b64encode(hashlib.sha256(secret.encode()).digest())) for secret in secrets_]
-        )
-
-    def close(self, secret: bytes) -> bytes:
-        """Seal a secret."""
-        return self._fernet.encrypt(secret)
-
-    def open(self, sealed_secret: bytes) -> bytes:
-        """Return a sealed secret, or raise `cryptography.fernet.InvalidToken`."""
-        return self._fernet.decrypt(sealed_secret)

@@ -3,9 +3,9 @@
 import pytest
 from sqlalchemy import select
 
+from app.core.clients import browser_family, network_of
 from app.core.database import session, transaction
 from app.enrichment.models import EnrichmentRequest
-from app.enrichment.rules import browser_family, network_of
 from tests.conversations import ContextApi
 
 FIREFOX = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"

@@ -7,6 +7,7 @@ from cryptography.fernet import InvalidToken
 
 from app.core.database import session, transaction
 from app.core.purposes import Pepper
+from app.core.seal import Seal
 from app.products import keys
 from app.products.models import Key
 from app.products.rules import KeyKind, read_duration
@@ -55,12 +56,12 @@ def test_a_digest_needs_the_pepper() -> None:
 
 
 def test_a_sealed_secret_opens_with_any_configured_secret_and_seals_with_the_first() -> None:
-    old = keys.Seal(["old secret"]).close(b"signing secret")
-    seal = keys.Seal(["new secret", "old secret"])
+    old = Seal(["old secret"]).close(b"signing secret")
+    seal = Seal(["new secret", "old secret"])
     assert seal.open(old) == b"signing secret"
-    assert keys.Seal(["new secret"]).open(seal.close(b"signing secret")) == b"signing secret"
+    assert Seal(["new secret"]).open(seal.close(b"signing secret")) == b"signing secret"
     with pytest.raises(InvalidToken):
-        keys.Seal(["new secret"]).open(old)
+        Seal(["new secret"]).open(old)
 
 
 def test_the_database_holds_neither_a_key_nor_its_signing_secret(company: Company) -> None:

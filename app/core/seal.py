@@ -1,0 +1,24 @@
+"""Encrypt secrets for storage."""
+
+import base64
+import hashlib
+from collections.abc import Sequence
+
+from cryptography.fernet import Fernet, MultiFernet
+
+
+class Seal:
+    """Encrypts secrets for storage: the first sealing secret encrypts, every one decrypts."""
+
+    def __init__(self, secrets_: Sequence[str]) -> None:
+        self._fernet = MultiFernet(
+            [Fernet(base64.urlsafe_b64encode(hashlib.sha256(secret.encode()).digest())) for secret in secrets_]
+        )
+
+    def close(self, secret: bytes) -> bytes:
+        """Seal a secret."""
+        return self._fernet.encrypt(secret)
+
+    def open(self, sealed_secret: bytes) -> bytes:
+        """Return a sealed secret, or raise `cryptography.fernet.InvalidToken`."""
+        return self._fernet.decrypt(sealed_secret)
