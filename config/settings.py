@@ -16,12 +16,7 @@ from marshmallow import EXCLUDE, Schema, ValidationError, fields, validate
 
 from config.allowlist import ALLOWLIST, Allowlist, BadAllowlist, read_allowlist
 from config.fields import WebUrl
-
-DEVELOPMENT_PREFIX = "development-"
-"""Secrets that `bin/dev` makes begin with this, so that production can refuse them."""
-
-MIN_SECRET_LENGTH = 32
-MAKE_A_SECRET = 'make one with: python3 -c "import secrets; print(secrets.token_urlsafe(32))"'
+from config.secret_rings import Secret, read_ring, ring_errors, unsafe_secrets
 
 GIVE_UP = 3
 """The exit code at which gunicorn ends instead of starting its workers again and again."""
@@ -35,24 +30,6 @@ class Stage(StrEnum):
 
     DEVELOPMENT = "development"
     PRODUCTION = "production"
-
-
-class Secret:
-    """A string whose representation is hidden; `reveal` returns it."""
-
-    __slots__ = ("_text",)
-
-    def __init__(self, text: str) -> None:
-        self._text = text
-
-    def reveal(self) -> str:
-        """Return the text."""
-        return self._text
-
-    def __repr__(self) -> str:
-        return "Secret(…)"
-
-    __str__ = __repr__
 
 
 class BadSettings(Exception):
@@ -105,9 +82,10 @@ class Settings:
     app_url: str
     """{app_url} of the specification: the company's own endpoints; without a trailing slash."""
     service_name: str
-    key_pepper: Secret
+    key_peppers: tuple[Secret, ...]
+    """Newest first: the newest signs and digests, every one recognises."""
     sealing_secrets: tuple[Secret, ...]
-    """The first one encrypts, every one decrypts."""
+    """Newest first: the newest encrypts, every one decrypts."""
     log_level: str
     data_dir: Path
     pool_size: int
@@ -136,7 +114,7 @@ class Settings:
             values, mistakes = dict(error.valid_data), _words(error)  # type: ignore[arg-type]  # a dict after a dict was loaded
         else:
             mistakes = []
-        mistakes += _unsafe(values)
+        mistakes += [*ring_errors(values), *_unsafe(values)]
         try:
             allowlist = read_allowlist(ALLOWLIST.read_text())
         except BadAllowlist as error:
@@ -155,8 +133,8 @@ class Settings:
             feedback_url=feedback_url,
             app_url=(values["AGENT_FEEDBACK_APP_URL"] or feedback_url).rstrip("/"),
             service_name=values["AGENT_FEEDBACK_SERVICE_NAME"],
-            key_pepper=Secret(values["AGENT_FEEDBACK_KEY_PEPPER"]),
-            sealing_secrets=tuple(map(Secret, _split(values["AGENT_FEEDBACK_SEALING_KEYS"]))),
+            key_peppers=read_ring(values["AGENT_FEEDBACK_KEY_PEPPER"]),
+            sealing_secrets=read_ring(values["AGENT_FEEDBACK_SEALING_KEYS"]),
             log_level=values["AGENT_FEEDBACK_LOG_LEVEL"],
             data_dir=Path(values["AGENT_FEEDBACK_DATA_DIR"]),
             pool_size=values["AGENT_FEEDBACK_POOL_SIZE"],
@@ -209,16 +187,4 @@ def _unsafe(values: dict[str, Any]) -> list[str]:
         for name in ("AGENT_FEEDBACK_PUBLIC_URL", "AGENT_FEEDBACK_APP_URL")
         if (values.get(name) or "https://").partition("://")[0] != "https"
     ]
-    for name in ("AGENT_FEEDBACK_KEY_PEPPER", "AGENT_FEEDBACK_SEALING_KEYS"):
-        for secret in _split(values.get(name, "")):
-            if secret.startswith(DEVELOPMENT_PREFIX):
-                mistakes.append(f"{name} holds a development secret; {MAKE_A_SECRET}")
-            elif len(secret) < MIN_SECRET_LENGTH or len(set(secret)) < 10:
-                mistakes.append(f"{name} is too short or too simple; {MAKE_A_SECRET}")
-    if values.get("AGENT_FEEDBACK_KEY_PEPPER", "-") in _split(values.get("AGENT_FEEDBACK_SEALING_KEYS", "")):
-        mistakes.append("AGENT_FEEDBACK_KEY_PEPPER and AGENT_FEEDBACK_SEALING_KEYS must differ")
-    return mistakes
-
-
-def _split(text: str) -> list[str]:
-    return [part.strip() for part in text.split(",") if part.strip()]
+    return [*mistakes, *unsafe_secrets(values)]

@@ -19,7 +19,8 @@ from app.cli import migrations
 from app.cli.dev.servers import EmbeddedPostgres, EmbeddedValkey, socket_folder
 from app.core.database import Timeouts, transaction
 from app.models import METADATA
-from config.settings import DEVELOPMENT_PREFIX, Settings
+from config.secret_rings import DEVELOPMENT_PREFIX
+from config.settings import Settings
 from tests.conversations import Clock, ContextApi
 from tests.factories import Company, create_company
 

@@ -30,6 +30,7 @@ LOOKED_UP_BY_ID = {
     "login_sessions",
     "sign_in_throttles",
     "job_runs",
+    "replaced_peppers",
 }
 """Small tables that every query joins: on a distributed engine they are copied to every node, so no tenant leads.
 

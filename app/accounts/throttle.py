@@ -17,7 +17,7 @@ from app.accounts.rules import ADDRESS_LIMIT, PAIR_LIMIT, Limit, address_prefix
 from app.core import clock
 from app.core.database import session, transaction
 from app.core.errors import TooManyRequests
-from app.core.pepper import current_pepper
+from app.core.pepper import pepper_ring
 from app.core.purposes import Purpose
 
 
@@ -71,10 +71,16 @@ def _lock_counters(limits: dict[bytes, Limit], now: datetime) -> list[SignInThro
 
 def _limits(email: str, address: str) -> dict[bytes, Limit]:
     prefix = address_prefix(address)
-    return {_digest("pair", email, prefix): PAIR_LIMIT, _digest("address", prefix): ADDRESS_LIMIT}
+    return {
+        **dict.fromkeys(_digests("pair", email, prefix), PAIR_LIMIT),
+        **dict.fromkeys(_digests("address", prefix), ADDRESS_LIMIT),
+    }
 
 
-def _digest(*parts: str) -> bytes:
-    """Return a keyed digest, so that the table does not tell who has an account here."""
-    key = current_pepper().derive(Purpose.SIGN_IN_THROTTLE)
-    return hmac.digest(key, "\0".join(parts).encode(), "sha256")
+def _digests(*parts: str) -> list[bytes]:
+    """Return keyed digests, so that the table does not tell who has an account here.
+
+    There is one of each pepper, and so a counter: the older counters hold on while the newest begins to count.
+    """
+    message = "\0".join(parts).encode()
+    return [hmac.digest(key, message, "sha256") for key in pepper_ring().derive_all(Purpose.SIGN_IN_THROTTLE)]

@@ -10,7 +10,7 @@ from app.core import clock
 from app.core.database import PreparedStatement
 from app.core.errors import InvalidBearerToken
 from app.core.http.mounts import Guard
-from app.core.pepper import current_pepper
+from app.core.pepper import pepper_ring
 from app.core.purposes import Purpose
 from app.products.key_cache import key_cache
 from app.tokens import handle
@@ -56,7 +56,7 @@ def current_request() -> OpenRequest:
 def _authenticate_handle() -> None:
     cache = key_cache()
     try:
-        request_id = handle.read(bearer(InvalidHandle), current_pepper().derive(Purpose.REQUEST_HANDLE))
+        request_id = handle.read(bearer(InvalidHandle), pepper_ring().derive_all(Purpose.REQUEST_HANDLE))
     except BadHandle:
         raise InvalidHandle from None
     open_request = FIND_REQUEST.first(request_id=request_id)

@@ -28,6 +28,7 @@ def test_a_full_environment_is_read() -> None:
     assert settings.database_url == "postgresql+psycopg2://somebody@db.example/feedback"
     assert (settings.feedback_url, settings.app_url) == ("https://feedback.example", "https://feedback.example")
     assert len(settings.sealing_secrets) == 2
+    assert [pepper.reveal() for pepper in settings.key_peppers] == [VALID_SETTINGS["AGENT_FEEDBACK_KEY_PEPPER"]]
     assert settings.trusted_proxies == 0
     assert not settings.is_development
 
@@ -109,6 +110,41 @@ def test_the_command_line_finds_a_running_copy(tmp_path: Path) -> None:
     assert settings.is_development
     assert settings.database_url.endswith("host=/tmp/y")
     same_server = {"AGENT_FEEDBACK_DATA_DIR": str(tmp_path), "DATABASE_URL": running_settings["DATABASE_URL"]}
+NEW_PEPPER = "bmV3LXBlcHBlci1uZXctcGVwcGVyLTEyMzQ1Njc4"
+
+
+def test_a_pepper_is_replaced_by_a_ring() -> None:
+    ring = f" {NEW_PEPPER}, {VALID_SETTINGS['AGENT_FEEDBACK_KEY_PEPPER']} ,"
+    settings = Settings.from_env({**VALID_SETTINGS, "AGENT_FEEDBACK_KEY_PEPPER": ring})
+    peppers = [pepper.reveal() for pepper in settings.key_peppers]
+    assert peppers == [NEW_PEPPER, VALID_SETTINGS["AGENT_FEEDBACK_KEY_PEPPER"]]
+    assert NEW_PEPPER not in repr(settings)
+
+
+@pytest.mark.parametrize("name", ["AGENT_FEEDBACK_KEY_PEPPER", "AGENT_FEEDBACK_SEALING_KEYS"])
+@pytest.mark.parametrize(
+    ("ring", "error"),
+    [
+        (f"{NEW_PEPPER},{NEW_PEPPER}", "the same secret twice"),
+        (f"{NEW_PEPPER},development-{NEW_PEPPER}", "a development secret"),
+        (f"{NEW_PEPPER},short", "too short or too simple"),
+        (" , ", "holds no secret"),
+        (",".join(NEW_PEPPER + str(number) for number in range(6)), "more than 5 secrets"),
+    ],
+)
+def test_every_secret_of_a_ring_is_checked(name: str, ring: str, error: str) -> None:
+    (message,) = find_errors(**{name: ring})
+    assert name in message
+    assert error in message
+    assert NEW_PEPPER not in message
+
+
+def test_an_old_pepper_is_no_sealing_secret_either() -> None:
+    old_sealing_secret = VALID_SETTINGS["AGENT_FEEDBACK_SEALING_KEYS"].split(",")[1]
+    (message,) = find_errors(AGENT_FEEDBACK_KEY_PEPPER=f"{NEW_PEPPER},{old_sealing_secret}")
+    assert "must differ" in message
+
+
     assert Settings.from_env(same_server).is_development
 
 
