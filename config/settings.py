@@ -15,7 +15,7 @@ from typing import Any
 from marshmallow import EXCLUDE, Schema, ValidationError, fields, validate
 
 from config.allowlist import ALLOWLIST, Allowlist, BadAllowlist, read_allowlist
-from config.fields import WebUrl
+from config.fields import Contact, WebUrl
 from config.secret_rings import Secret, read_ring, ring_errors, unsafe_secrets
 
 GIVE_UP = 3
@@ -66,6 +66,8 @@ class _EnvironmentSchema(Schema):
     AGENT_FEEDBACK_DATA_DIR = fields.String(load_default=".data")
     AGENT_FEEDBACK_POOL_SIZE = fields.Integer(load_default=4, validate=validate.Range(1, 100))
     AGENT_FEEDBACK_TRUSTED_PROXIES = fields.Integer(load_default=0, validate=validate.Range(0, 10))
+    AGENT_FEEDBACK_SECURITY_CONTACT = Contact(load_default=None)
+    AGENT_FEEDBACK_SECURITY_POLICY = WebUrl(load_default=None, schemes=("https",))
     AGENT_FEEDBACK_SWEEP_INTERVAL_S = fields.Integer(load_default=60, validate=validate.Range(2, 300))
 
 
@@ -94,6 +96,10 @@ class Settings:
     """How many proxies in front each add the address of their caller to X-Forwarded-For."""
     sweep_interval_s: int
     """The period of the jobs that process rows whose notification was lost."""
+    security_contact: str | None
+    """Where a vulnerability is reported, as `mailto:` or `https:` URL; None leaves security.txt out."""
+    security_policy: str | None
+    """The https URL of how reports are handled."""
     allowlist: Allowlist
     """What evidence may name; a file of the release, not of the environment."""
 
@@ -140,6 +146,8 @@ class Settings:
             pool_size=values["AGENT_FEEDBACK_POOL_SIZE"],
             trusted_proxies=values["AGENT_FEEDBACK_TRUSTED_PROXIES"],
             sweep_interval_s=values["AGENT_FEEDBACK_SWEEP_INTERVAL_S"],
+            security_contact=values["AGENT_FEEDBACK_SECURITY_CONTACT"],
+            security_policy=values["AGENT_FEEDBACK_SECURITY_POLICY"],
             allowlist=allowlist,
         )
 

@@ -80,6 +80,11 @@ def test_no_mistake_repeats_a_secret() -> None:
         ("AGENT_FEEDBACK_PUBLIC_URL", "https://feed back.example"),
         ("AGENT_FEEDBACK_PUBLIC_URL", "https://feedback.example/\n"),
         ("AGENT_FEEDBACK_APP_URL", "ftp://feedback.example"),
+        ("AGENT_FEEDBACK_SECURITY_CONTACT", "security@example.com"),
+        ("AGENT_FEEDBACK_SECURITY_CONTACT", "http://example.com/report"),
+        ("AGENT_FEEDBACK_SECURITY_CONTACT", "mailto:security@example.com\nPolicy: https://evil.example"),
+        ("AGENT_FEEDBACK_SECURITY_CONTACT", "mailto:nobody"),
+        ("AGENT_FEEDBACK_SECURITY_POLICY", "http://example.com/policy"),
         ("AGENT_FEEDBACK_SWEEP_INTERVAL_S", "1"),
         ("AGENT_FEEDBACK_LOG_LEVEL", "CHATTY"),
         ("AGENT_FEEDBACK_ENV", "staging"),
@@ -92,6 +97,12 @@ def test_a_value_that_cannot_be_used_is_named(name: str, value: str) -> None:
     assert any(error.startswith(name) for error in find_errors(**{name: value}))
 
 
+@pytest.mark.parametrize("contact", ["mailto:security+reports@example.com", "https://example.com/report?kind=security"])
+def test_a_contact_is_an_address_or_a_page(contact: str) -> None:
+    settings = Settings.from_env({**VALID_SETTINGS, "AGENT_FEEDBACK_SECURITY_CONTACT": contact})
+    assert settings.security_contact == contact
+
+
 def test_one_secret_for_two_purposes_is_refused() -> None:
     assert any(
         "must differ" in error
@@ -99,17 +110,6 @@ def test_one_secret_for_two_purposes_is_refused() -> None:
     )
 
 
-def test_the_command_line_finds_a_running_copy(tmp_path: Path) -> None:
-    running_settings = {
-        **VALID_SETTINGS,
-        "AGENT_FEEDBACK_ENV": "development",
-        "DATABASE_URL": "postgresql://postgres@/x?host=/tmp/y",
-    }
-    (tmp_path / "running.json").write_text(json.dumps(running_settings))
-    settings = Settings.from_env({"AGENT_FEEDBACK_DATA_DIR": str(tmp_path)})
-    assert settings.is_development
-    assert settings.database_url.endswith("host=/tmp/y")
-    same_server = {"AGENT_FEEDBACK_DATA_DIR": str(tmp_path), "DATABASE_URL": running_settings["DATABASE_URL"]}
 NEW_PEPPER = "bmV3LXBlcHBlci1uZXctcGVwcGVyLTEyMzQ1Njc4"
 
 
@@ -145,6 +145,17 @@ def test_an_old_pepper_is_no_sealing_secret_either() -> None:
     assert "must differ" in message
 
 
+def test_the_command_line_finds_a_running_copy(tmp_path: Path) -> None:
+    running_settings = {
+        **VALID_SETTINGS,
+        "AGENT_FEEDBACK_ENV": "development",
+        "DATABASE_URL": "postgresql://postgres@/x?host=/tmp/y",
+    }
+    (tmp_path / "running.json").write_text(json.dumps(running_settings))
+    settings = Settings.from_env({"AGENT_FEEDBACK_DATA_DIR": str(tmp_path)})
+    assert settings.is_development
+    assert settings.database_url.endswith("host=/tmp/y")
+    same_server = {"AGENT_FEEDBACK_DATA_DIR": str(tmp_path), "DATABASE_URL": running_settings["DATABASE_URL"]}
     assert Settings.from_env(same_server).is_development
 
 
