@@ -32,11 +32,11 @@ class EvidenceCounts(NamedTuple):
     expired: int
 
 
-def _add_evidence(condition: str = "true") -> str:
+def _add_evidence(columns: str = "", condition: str = "") -> str:
     """Return the statement that stores those events of a batch that `condition`, about a row `s` of them, holds for.
 
-    It is one: the events, in the order of their digests so that two senders never wait for each other in a circle, and
-    the changes of the counts. Without the environment there is no row.
+    `columns` are further ones of the batch. The statement is one: the events, in the order of their digests so that two
+    senders never wait for each other in a circle, and the changes of the counts. Without the environment it has no row.
     """
     return f"""
     WITH environment AS (
@@ -44,7 +44,7 @@ def _add_evidence(condition: str = "true") -> str:
         FROM environments WHERE id = :environment_id::uuid
     ), sent AS (
         SELECT * FROM json_to_recordset(:events::json) AS e (
-            digest text, older_digests json, observed_at timestamptz, method text, response_status smallint,
+            {columns}digest text, observed_at timestamptz, method text, response_status smallint,
             agent_token text, actor_provider text, fetch_class text, network_method text, referrer_host text,
             referral_provider text)
     ), added AS (
@@ -54,7 +54,7 @@ def _add_evidence(condition: str = "true") -> str:
         SELECT e.id, decode(s.digest, 'base64'), :source_digest::bytea, :source_kind::text,
             :source_provider::text, s.observed_at, s.method, s.response_status,
             s.agent_token, s.actor_provider, s.fetch_class, s.network_method, s.referrer_host, s.referral_provider
-        FROM environment e JOIN sent s ON s.observed_at >= e.kept_since WHERE {condition} ORDER BY 2
+        FROM environment e JOIN sent s ON s.observed_at >= e.kept_since {condition} ORDER BY 2
         ON CONFLICT (environment_id, digest) DO NOTHING
         RETURNING environment_id, observed_at, source_kind, source_provider, actor_provider, fetch_class,
             network_method, referral_provider
@@ -67,7 +67,7 @@ def _add_evidence(condition: str = "true") -> str:
 ADD_EVIDENCE = PreparedStatement("add_evidence", _add_evidence(), row=EvidenceCounts)
 
 _IS_NEW_UNDER_OLDER = """
-    NOT EXISTS (
+    WHERE NOT EXISTS (
         SELECT FROM evidence_events x JOIN json_array_elements_text(s.older_digests) AS older
             ON x.digest = decode(older, 'base64')
         WHERE x.environment_id = e.id
@@ -76,7 +76,7 @@ _IS_NEW_UNDER_OLDER = """
 
 # While there are older peppers: what is stored under one of them is a duplicate too. In a transaction that holds the
 # lock of the environment, since no constraint sees two senders of one event of which each has another newest pepper.
-_ADD_EVIDENCE_ONCE = text(_add_evidence(_IS_NEW_UNDER_OLDER).replace("::", r"\:\:"))
+_ADD_EVIDENCE_ONCE = text(_add_evidence("older_digests json, ", _IS_NEW_UNDER_OLDER).replace("::", r"\:\:"))
 _LOCK = text("SELECT pg_advisory_xact_lock(hashtext('evidence'), hashtext(:environment_id))")
 
 
@@ -162,7 +162,7 @@ def _rows(events: list[Event], source_hmacs: Sequence[HMAC], allowlist: Allowlis
             event.network_evidence.method if event.network_evidence else None,
             event.referrer_host,
             referrer.provider if referrer else None,
-            tuple(rules.event_digest(older_hmac, event.event_id) for older_hmac in older_hmacs),
+            tuple([rules.event_digest(older_hmac, event.event_id) for older_hmac in older_hmacs]),
         )
     return list(rows.values())
 

@@ -43,13 +43,15 @@ def read_id(text: str, kinds: Sequence[KeyKind]) -> str | None:
 
 def is_same(digest: bytes, text: str, ring: PepperRing) -> bool:
     """Tell whether a presented key has a stored digest under any pepper; each comparison takes constant time."""
-    return any(hmac.compare_digest(digest, candidate) for candidate in _digests(text, ring))
+    if hmac.compare_digest(digest, ring.newest.digest_key(text)):
+        return True
+    return any(hmac.compare_digest(digest, candidate) for candidate in _other_digests(text, ring))
 
 
-def _digests(text: str, ring: PepperRing) -> Iterator[bytes]:
-    for pepper in ring.peppers:
-        yield pepper.digest_key(text)
-        yield pepper.digest_signing_secret(signing_secret(text))
+def _other_digests(text: str, ring: PepperRing) -> Iterator[bytes]:
+    secret = signing_secret(text)
+    yield from (pepper.digest_key(text) for pepper in ring.peppers[1:])
+    yield from (pepper.digest_signing_secret(secret) for pepper in ring.peppers)
 
 
 def signing_secret(text: str) -> bytes:
