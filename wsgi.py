@@ -2,10 +2,12 @@
 
 import sys
 
-from app import cli, create_app
+from app import WEB_TIMEOUTS, WORKER_TIMEOUTS, cli, create_app
 from config.settings import settings_or_exit
 
 if cli.asks_for_help(sys.argv):
     app = cli.help_app()
 else:
-    app = create_app(settings_or_exit(), serves_http=not cli.runs_command(sys.argv))
+    serves_http = not cli.runs_command(sys.argv)
+    timeouts = WEB_TIMEOUTS if serves_http else WORKER_TIMEOUTS
+    app = create_app(settings_or_exit(), timeouts=timeouts, serves_http=serves_http)

@@ -13,7 +13,7 @@ from config.settings import Settings
 
 WEB_TIMEOUTS = Timeouts(statement_s=5.0)
 WORKER_TIMEOUTS = Timeouts(statement_s=60.0)
-"""No request waits for a worker."""
+"""No request waits for a worker or a command."""
 
 
 def create_app(settings: Settings, *, timeouts: Timeouts = WEB_TIMEOUTS, serves_http: bool = True) -> Flask:

@@ -14,6 +14,7 @@ from app.outcomes import models as outcomes
 from app.personalization import models as personalization
 from app.products import models as products
 from app.reports import models as reports
+from app.secrets import models as secrets
 from app.summaries import models as summaries
 from app.telemetry import models as telemetry
 
@@ -31,6 +32,7 @@ MODEL_MODULES = (
     personalization,
     products,
     reports,
+    secrets,
     summaries,
     telemetry,
 )

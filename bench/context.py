@@ -101,7 +101,7 @@ def _fill(stack: Stack, signals: int, probed: int) -> list[str]:
         statement = "SELECT customer_id FROM customer_references WHERE product_id = %s LIMIT %s"
         cursor.execute(statement, (str(product), probed))
         for user, (customer_id,) in zip(users, cursor.fetchall(), strict=True):
-            digest = digest_references(pepper.derive(Purpose.CUSTOMER_REFERENCES, product), None, user, None).user
+            digest = digest_references([pepper.derive(Purpose.CUSTOMER_REFERENCES, product)], None, user, None).user[0]
             rename = "UPDATE customer_references SET digest = %s WHERE product_id = %s AND customer_id = %s"
             cursor.execute(rename, (digest, str(product), customer_id))
         connection.commit()

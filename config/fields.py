@@ -1,9 +1,12 @@
 """Fields of the configuration."""
 
+import re
 from typing import Any
 from urllib.parse import urlsplit
 
 from marshmallow import ValidationError, fields
+
+_MAIL_ADDRESS = re.compile(r"mailto:[!-~]{1,64}@[A-Za-z0-9.-]{1,253}\Z")
 
 
 class WebUrl(fields.String):
@@ -23,3 +26,18 @@ class WebUrl(fields.String):
         if not is_valid or not text.isascii() or not text.isprintable() or " " in text:
             raise ValidationError(f"must be a URL that begins with {' or '.join(f'{s}://' for s in self._schemes)}")
         return text
+
+
+class Contact(WebUrl):
+    """A URL at which somebody can be reached: `mailto:` or `https:`."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(schemes=("https",), **kwargs)
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> Any:
+        if isinstance(value, str) and _MAIL_ADDRESS.match(value):
+            return value
+        try:
+            return super()._deserialize(value, attr, data, **kwargs)
+        except ValidationError:
+            raise ValidationError("must be a mailto: address or an https:// URL") from None

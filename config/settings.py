@@ -17,14 +17,9 @@ from limits import RateLimitItem
 from marshmallow import EXCLUDE, ValidationError, fields, validate
 
 from config.allowlist import ALLOWLIST, Allowlist, BadAllowlist, read_allowlist
-from config.fields import WebUrl
+from config.fields import Contact, WebUrl
 from config.limits import LimitName, LimitSettingsSchema, QuotaName, limit_variable, quota_variable
-
-DEVELOPMENT_PREFIX = "development-"
-"""Secrets that `bin/dev` makes begin with this, so that production can refuse them."""
-
-MIN_SECRET_LENGTH = 32
-MAKE_A_SECRET = 'make one with: python3 -c "import secrets; print(secrets.token_urlsafe(32))"'
+from config.secret_rings import Secret, read_ring, ring_errors, unsafe_secrets
 
 GIVE_UP = 3
 """The exit code at which gunicorn ends instead of starting its workers again and again."""
@@ -44,24 +39,6 @@ class Stage(StrEnum):
 
     DEVELOPMENT = "development"
     PRODUCTION = "production"
-
-
-class Secret:
-    """A string whose representation is hidden; `reveal` returns it."""
-
-    __slots__ = ("_text",)
-
-    def __init__(self, text: str) -> None:
-        self._text = text
-
-    def reveal(self) -> str:
-        """Return the text."""
-        return self._text
-
-    def __repr__(self) -> str:
-        return "Secret(…)"
-
-    __str__ = __repr__
 
 
 class BadSettings(Exception):
@@ -103,6 +80,8 @@ class _EnvironmentSchema(LimitSettingsSchema):  # type: ignore[misc, valid-type]
     AGENT_FEEDBACK_OIDC_CLIENT_ID = fields.String(load_default=None)
     AGENT_FEEDBACK_OIDC_CLIENT_SECRET = fields.String(load_default=None)
     AGENT_FEEDBACK_REQUEST_DEADLINE_S = fields.Integer(load_default=10, validate=validate.Range(1, 120))
+    AGENT_FEEDBACK_SECURITY_CONTACT = Contact(load_default=None)
+    AGENT_FEEDBACK_SECURITY_POLICY = WebUrl(load_default=None, schemes=("https",))
     AGENT_FEEDBACK_SWEEP_INTERVAL_S = fields.Integer(load_default=60, validate=validate.Range(2, 300))
 
 
@@ -130,9 +109,10 @@ class Settings:
     app_url: str
     """{app_url} of the specification: the company's own endpoints; without a trailing slash."""
     service_name: str
-    key_pepper: Secret
+    key_peppers: tuple[Secret, ...]
+    """Newest first: the newest signs and digests, every one recognises."""
     sealing_secrets: tuple[Secret, ...]
-    """The first one encrypts, every one decrypts."""
+    """Newest first: the newest encrypts, every one decrypts."""
     log_level: str
     data_dir: Path
     pool_size: int
@@ -149,6 +129,10 @@ class Settings:
     """How many requests are allowed in which time; None for no limit."""
     quotas: Mapping[QuotaName, int]
     """How many of something an environment may add on a UTC day; 0 for no quota."""
+    security_contact: str | None
+    """Where a vulnerability is reported, as `mailto:` or `https:` URL; None leaves security.txt out."""
+    security_policy: str | None
+    """The https URL of how reports are handled."""
     allowlist: Allowlist
     """What evidence may name; a file of the release, not of the environment."""
 
@@ -179,7 +163,7 @@ class Settings:
             values, mistakes = dict(error.valid_data), _words(error)  # type: ignore[arg-type]  # a dict after a dict was loaded
         else:
             mistakes = []
-        mistakes += _incomplete_oidc(environment) + _unsafe(values)
+        mistakes += [*_incomplete_oidc(environment), *ring_errors(values), *_unsafe(values)]
         try:
             allowlist = read_allowlist(ALLOWLIST.read_text())
         except BadAllowlist as error:
@@ -201,8 +185,8 @@ class Settings:
             feedback_url=feedback_url,
             app_url=(values["AGENT_FEEDBACK_APP_URL"] or feedback_url).rstrip("/"),
             service_name=values["AGENT_FEEDBACK_SERVICE_NAME"],
-            key_pepper=Secret(values["AGENT_FEEDBACK_KEY_PEPPER"]),
-            sealing_secrets=tuple(map(Secret, _split(values["AGENT_FEEDBACK_SEALING_KEYS"]))),
+            key_peppers=read_ring(values["AGENT_FEEDBACK_KEY_PEPPER"]),
+            sealing_secrets=read_ring(values["AGENT_FEEDBACK_SEALING_KEYS"]),
             log_level=values["AGENT_FEEDBACK_LOG_LEVEL"],
             data_dir=Path(values["AGENT_FEEDBACK_DATA_DIR"]),
             pool_size=values["AGENT_FEEDBACK_POOL_SIZE"],
@@ -212,6 +196,8 @@ class Settings:
             oidc=_oidc_provider(values),
             limits={name: values[limit_variable(name)] for name in LimitName},
             quotas={name: values[quota_variable(name)] for name in QuotaName},
+            security_contact=values["AGENT_FEEDBACK_SECURITY_CONTACT"],
+            security_policy=values["AGENT_FEEDBACK_SECURITY_POLICY"],
             allowlist=allowlist,
         )
 
@@ -271,20 +257,8 @@ def _unsafe(values: dict[str, Any]) -> list[str]:
         for name in ("AGENT_FEEDBACK_PUBLIC_URL", "AGENT_FEEDBACK_APP_URL", "AGENT_FEEDBACK_OIDC_ISSUER")
         if (values.get(name) or "https://").partition("://")[0] != "https"
     ]
-    for name in ("AGENT_FEEDBACK_KEY_PEPPER", "AGENT_FEEDBACK_SEALING_KEYS"):
-        for secret in _split(values.get(name, "")):
-            if secret.startswith(DEVELOPMENT_PREFIX):
-                mistakes.append(f"{name} holds a development secret; {MAKE_A_SECRET}")
-            elif len(secret) < MIN_SECRET_LENGTH or len(set(secret)) < 10:
-                mistakes.append(f"{name} is too short or too simple; {MAKE_A_SECRET}")
-    if values.get("AGENT_FEEDBACK_KEY_PEPPER", "-") in _split(values.get("AGENT_FEEDBACK_SEALING_KEYS", "")):
-        mistakes.append("AGENT_FEEDBACK_KEY_PEPPER and AGENT_FEEDBACK_SEALING_KEYS must differ")
-    return mistakes
+    return [*mistakes, *unsafe_secrets(values)]
 
 
 def _with_driver(url: str) -> str:
     return "postgresql+psycopg2://" + url.partition("://")[2]
-
-
-def _split(text: str) -> list[str]:
-    return [part.strip() for part in text.split(",") if part.strip()]

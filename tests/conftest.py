@@ -21,7 +21,8 @@ from app.cli.dev.server_process import socket_folder
 from app.cli.dev.valkey import EmbeddedValkey
 from app.core.database import Timeouts, transaction
 from app.models import METADATA
-from config.settings import DEVELOPMENT_PREFIX, Settings
+from config.secret_rings import DEVELOPMENT_PREFIX
+from config.settings import Settings
 from tests.conversations import Clock, ContextApi
 from tests.factories import TEST_URL, Company, create_company
 

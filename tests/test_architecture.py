@@ -32,6 +32,7 @@ LOOKED_UP_BY_ID = {
     "user_identities",
     "sign_in_throttles",
     "job_runs",
+    "replaced_peppers",
 }
 """Small tables that every query joins: on a distributed engine they are copied to every node, so no tenant leads.
 

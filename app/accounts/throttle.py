@@ -21,7 +21,7 @@ from app.core import clock
 from app.core.database import session, transaction
 from app.core.errors import TooManyRequests
 from app.core.limits.rules import address_prefix
-from app.core.pepper import current_pepper
+from app.core.pepper import pepper_ring
 from app.core.purposes import Purpose
 
 Limits = Mapping[bytes, Limit]
@@ -37,17 +37,18 @@ class TooManyAttempts(TooManyRequests):
 
 def account_limits(email: str, address: str) -> Limits:
     """Return the limits on attempts at an account's password from an address."""
-    return {_digest("pair", email, address_prefix(address)): PAIR_LIMIT, **address_limits(address)}
+    pairs = _digests("pair", email, address_prefix(address))
+    return {**dict.fromkeys(pairs, PAIR_LIMIT), **address_limits(address)}
 
 
 def address_limits(address: str) -> Limits:
     """Return the limit on attempts from an address."""
-    return {_digest("address", address_prefix(address)): ADDRESS_LIMIT}
+    return dict.fromkeys(_digests("address", address_prefix(address)), ADDRESS_LIMIT)
 
 
 def code_limits(user_id: uuid.UUID) -> Limits:
     """Return the limit on attempts at the codes of a user."""
-    return {_digest("code", str(user_id)): CODE_LIMIT}
+    return dict.fromkeys(_digests("code", str(user_id)), CODE_LIMIT)
 
 
 def count_attempt(limits: Limits) -> None:
@@ -96,12 +97,13 @@ def _take_off(limits: Limits, *, is_complete: bool) -> None:
 
 def count_failure(email: str) -> int:
     """Count a failed attempt within the caller's transaction, and return how many an account has had within a day."""
-    now, digest = clock.now(), _digest("recorded", email)
-    (counter,) = _lock_counters([digest], now)
-    if counter.expires_at <= now:
-        counter.failures, counter.expires_at = 0, now + RECORDING_PERIOD
-    counter.failures += 1
-    return counter.failures
+    now = clock.now()
+    counters = _lock_counters(_digests("recorded", email), now)
+    for counter in counters:
+        if counter.expires_at <= now:
+            counter.failures, counter.expires_at = 0, now + RECORDING_PERIOD
+        counter.failures += 1
+    return max(counter.failures for counter in counters)
 
 
 def _lock_counters(digests: Iterable[bytes], now: datetime) -> list[SignInThrottle]:
@@ -113,7 +115,10 @@ def _lock_counters(digests: Iterable[bytes], now: datetime) -> list[SignInThrott
     return list(session().scalars(counters.with_for_update()))
 
 
-def _digest(*parts: str) -> bytes:
-    """Return a keyed digest, so that the table does not tell who has an account here."""
-    key = current_pepper().derive(Purpose.SIGN_IN_THROTTLE)
-    return hmac.digest(key, "\0".join(parts).encode(), "sha256")
+def _digests(*parts: str) -> list[bytes]:
+    """Return keyed digests, so that the table does not tell who has an account here.
+
+    There is one of each pepper, and so a counter: the older counters hold on while the newest begins to count.
+    """
+    message = "\0".join(parts).encode()
+    return [hmac.digest(key, message, "sha256") for key in pepper_ring().derive_all(Purpose.SIGN_IN_THROTTLE)]

@@ -27,6 +27,7 @@ GROUPS = (
         help="Everything that is stored of one customer, who is named by reference.",
     ),
     LazyGroup("jobs", "app.cli.jobs:group", help="The background jobs."),
+    LazyGroup("secrets", "app.cli.secrets:group", help="The secrets of the service."),
     LazyGroup("db", "app.cli.migrations:group", help="Migrations of the database."),
     LazyGroup("sdk", "app.cli.sdk:group", help="Build SDK downloads and JSON Schemas."),
 )

@@ -68,4 +68,5 @@ def _key_row(key: Key) -> Row:
         "revokedAt": key.revoked_at,
         "lastUsedAt": key.last_used_at,
         "replaces": key.replaces_id,
+        "pepperId": key.pepper_id.hex() if key.pepper_id else None,
     }

@@ -11,7 +11,7 @@ from app.context.schemas import ContextQuery
 from app.core import clock
 from app.core.database import PreparedStatement, session
 from app.core.errors import Problem, Unprocessable
-from app.core.pepper import current_pepper
+from app.core.pepper import pepper_ring
 from app.core.purposes import Purpose
 from app.customers import locks
 from app.customers.locks import CustomerGone
@@ -45,7 +45,7 @@ RETRIEVE_CONTEXT = PreparedStatement(
     f"""
     WITH {NAMED_CUSTOMER}, subject AS (
         -- Whose interaction it was counts where no reference says it, so that erasing the customer finds this too.
-        SELECT CASE WHEN :user IS NULL AND :account IS NULL AND :anonymous IS NULL THEN {INTERACTION_CUSTOMER}
+        SELECT CASE WHEN :users IS NULL AND :accounts IS NULL AND :anonymous IS NULL THEN {INTERACTION_CUSTOMER}
                ELSE (SELECT id FROM customer) END AS id
     ), locked AS (
         {locked_customer("(SELECT id FROM subject)")}
@@ -57,7 +57,7 @@ RETRIEVE_CONTEXT = PreparedStatement(
         {remembered_signals("(SELECT id FROM customer)")}
         UNION ALL
         SELECT * FROM ({INTERACTION_SIGNALS}) AS i
-        WHERE (:user IS NULL AND :account IS NULL AND :anonymous IS NULL)
+        WHERE (:users IS NULL AND :accounts IS NULL AND :anonymous IS NULL)
            OR i.customer_id IS NULL OR i.customer_id = (SELECT id FROM customer)
     ), items AS (
         SELECT DISTINCT ON (c.key) c.id AS signal_id, c.key, c.type, c.value, c.summary, c.provenance, c.confidence,
@@ -93,8 +93,8 @@ class Retrieval:
 
 def retrieve(environment: CallerEnvironment, query: ContextQuery) -> Retrieval:
     """Return what may be used for a purpose right now; creates nothing but the retrieval itself."""
-    key = current_pepper().derive(Purpose.CUSTOMER_REFERENCES, environment.product_id)
-    references = digest_references(key, query.account_ref, query.user_ref, query.anonymous_ref)
+    keys = pepper_ring().derive_all(Purpose.CUSTOMER_REFERENCES, environment.product_id)
+    references = digest_references(keys, query.account_ref, query.user_ref, query.anonymous_ref)
     if references.level is Level.EPHEMERAL and query.interaction_id is None:
         sentence = "Send userRef, accountRef or anonymousRef, or the interactionId that was answered in."
         raise Unprocessable(problems=[Problem("", "required", sentence)])
@@ -123,8 +123,8 @@ def _retrieve_rows(
         product_id=environment.product_id,
         environment_id=environment.id,
         retrieval_id=retrieval_id,
-        user=references.user,
-        account=references.account,
+        users=references.user,
+        accounts=references.account,
         anonymous=references.anonymous,
         interaction_id=uuid.UUID(query.interaction_id) if query.interaction_id else None,
         purpose=query.purpose,

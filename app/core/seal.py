@@ -4,7 +4,7 @@ import base64
 import hashlib
 from collections.abc import Sequence
 
-from cryptography.fernet import Fernet, MultiFernet
+from cryptography.fernet import Fernet, InvalidToken, MultiFernet
 
 
 class Seal:
@@ -19,6 +19,14 @@ class Seal:
         """Seal a secret."""
         return self._fernet.encrypt(secret)
 
-    def open(self, sealed: bytes) -> bytes:
+    def open(self, sealed_secret: bytes) -> bytes:
         """Return a sealed secret, or raise `cryptography.fernet.InvalidToken`."""
-        return self._fernet.decrypt(sealed)
+        return self._fernet.decrypt(sealed_secret)
+
+    def can_open(self, sealed_secret: bytes) -> bool:
+        """Tell whether one of the sealing secrets has sealed a secret."""
+        try:
+            self.open(sealed_secret)
+        except InvalidToken:
+            return False
+        return True

@@ -8,7 +8,8 @@ from app.core.database import session
 from app.core.database.deletion import delete_batch, delete_rows
 from app.customers.models import Customer, CustomerChoice, CustomerReference
 from app.customers.rules import DECLINED
-from app.customers.service import list_declined, tables_of_customers
+from app.customers.service import list_declined
+from app.customers.tables import tables_of_customers
 
 
 def erase(product_id: uuid.UUID, customer_id: uuid.UUID, *, forgets_refusals: bool) -> tuple[int, bool]:

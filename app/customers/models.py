@@ -40,6 +40,8 @@ class CustomerReference(Base):
     digest: Mapped[bytes] = mapped_column(LargeBinary, primary_key=True)
     scope: Mapped[bytes] = mapped_column(LargeBinary, primary_key=True)
     """Of a user: the digest of the account; empty while none was sent."""
+    pepper_id: Mapped[bytes | None] = mapped_column(LargeBinary)
+    """The older of the peppers of digest and scope; null, of a reference from before this was recorded, is unknown."""
     customer_id: Mapped[uuid.UUID] = mapped_column()
     created_at: Mapped[datetime] = mapped_column(DateTime(timezone=True))
     linked_at: Mapped[datetime | None] = mapped_column(DateTime(timezone=True))

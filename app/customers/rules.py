@@ -1,6 +1,7 @@
 """References, levels of identity, purposes and choices."""
 
 import hmac
+from collections.abc import Sequence
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -40,12 +41,16 @@ NO_ACCOUNT = b""
 """The scope of a user whose account was not sent yet."""
 
 
+Digests = list[bytes]
+"""The digests of one reference under each pepper, that of the newest first; a stored row has one of them."""
+
+
 class References(NamedTuple):
     """A customer's references as keyed digests; the texts themselves are never stored."""
 
-    account: bytes | None
-    user: bytes | None
-    anonymous: bytes | None
+    account: Digests | None
+    user: Digests | None
+    anonymous: Digests | None
 
     @property
     def level(self) -> Level:
@@ -55,13 +60,15 @@ class References(NamedTuple):
         return Level.PSEUDONYMOUS if self.anonymous else Level.EPHEMERAL
 
 
-def digest_references(key: bytes, account: str | None, user: str | None, anonymous: str | None) -> References:
-    """Return the digests of references: HMAC-SHA256 under the product's own key.
+def digest_references(
+    keys: Sequence[bytes], account: str | None, user: str | None, anonymous: str | None
+) -> References:
+    """Return the digests of references: HMAC-SHA256 under the product's own keys, of which each pepper has one.
 
     The same customer of two products cannot be joined, and no reference can be guessed from the database alone.
     """
 
-    def digest(kind: Kind, text: str | None) -> bytes | None:
-        return None if text is None else hmac.digest(key, f"{kind}:{text}".encode(), "sha256")
+    def digest(kind: Kind, text: str | None) -> Digests | None:
+        return None if text is None else [hmac.digest(key, f"{kind}:{text}".encode(), "sha256") for key in keys]
 
     return References(digest(Kind.ACCOUNT, account), digest(Kind.USER, user), digest(Kind.ANONYMOUS, anonymous))

@@ -3,46 +3,32 @@
 import hashlib
 import uuid
 from collections.abc import Sequence
-from dataclasses import dataclass
-from datetime import timedelta
+from dataclasses import dataclass, replace
 from typing import Any
 
-from sqlalchemy import Row, Table, delete, text
+from sqlalchemy import Row, text
 
 from app.core import clock
-from app.core.database import Base, session
-from app.core.database.deletion import delete_rows
+from app.core.database import session
 from app.core.errors import Conflict
+from app.core.pepper import current_pepper, pepper_ring
 from app.customers import locks
+from app.customers.linking import link, update_last_seen
 from app.customers.models import Customer, CustomerChoice, CustomerReference
-from app.customers.rules import DECLINED, NO_ACCOUNT, ContextPurpose, Kind, Level, References
+from app.customers.renewal import renew
+from app.customers.rules import DECLINED, NO_ACCOUNT, ContextPurpose, Digests, Kind, Level, References
 
 # In one fixed order, so that two requests with the same references never deadlock.
 _LOCK_REFERENCES = text("SELECT pg_advisory_xact_lock(key) FROM unnest(CAST(:keys AS bigint[])) AS key")
 
 _FIND = text("""
     SELECT scope, customer_id, linked_at FROM customer_references
-    WHERE product_id = :product_id AND kind = :kind AND digest = :digest LIMIT 1000
+    WHERE product_id = :product_id AND kind = :kind AND digest = ANY(:digests) LIMIT 1000
 """)
 
 _BIND_USER = text("""
     UPDATE customer_references SET scope = :scope
     WHERE product_id = :product_id AND kind = 'user' AND digest = :digest AND scope = ''
-""")
-
-_REPOINT = text("""
-    UPDATE customer_references SET customer_id = :into, linked_at = :now
-    WHERE product_id = :product_id AND customer_id = :customer_id
-""")
-
-# A no of either of the two remains.
-_MERGE_CHOICES = text("""
-    INSERT INTO customer_choices AS c (product_id, customer_id, purpose, decision, decided_at)
-    SELECT product_id, :into, purpose, decision, decided_at FROM customer_choices
-    WHERE product_id = :product_id AND customer_id = :customer_id
-    ON CONFLICT (product_id, customer_id, purpose) DO UPDATE
-        SET decision = CASE WHEN 'declined' IN (c.decision, excluded.decision) THEN 'declined' ELSE c.decision END,
-            decided_at = greatest(c.decided_at, excluded.decided_at)
 """)
 
 _CHOOSE = text("""
@@ -51,13 +37,6 @@ _CHOOSE = text("""
     ON CONFLICT (product_id, customer_id, purpose) DO UPDATE
         SET decision = excluded.decision, decided_at = excluded.decided_at
 """)
-
-_UPDATE_LAST_SEEN = text("""
-    UPDATE customers SET last_seen_at = :now
-    WHERE product_id = :product_id AND id = :customer_id AND last_seen_at < :before
-""")
-
-LAST_SEEN_PRECISION = timedelta(days=1)
 
 
 class AmbiguousUser(Conflict):
@@ -81,7 +60,7 @@ class Identity:
     customer_id: uuid.UUID | None
     level: Level
     has_been_linked: bool = False
-    """Whether an anonymous customer was just linked into this one."""
+    """Whether another customer was just linked into this one."""
 
 
 def resolve(product_id: uuid.UUID, references: References) -> Identity:
@@ -89,7 +68,10 @@ def resolve(product_id: uuid.UUID, references: References) -> Identity:
     if references.level is Level.EPHEMERAL:
         return Identity(None, references.level)
     session().execute(_LOCK_REFERENCES, {"keys": _lock_keys(product_id, references)})
-    return locks.retry(lambda: _resolve(product_id, references))
+    ring = pepper_ring()
+    has_been_linked = ring.has_older and renew(product_id, references, ring.newest.id)
+    identity = locks.retry(lambda: _resolve(product_id, references))
+    return replace(identity, has_been_linked=True) if has_been_linked else identity
 
 
 def find(product_id: uuid.UUID, references: References) -> uuid.UUID | None:
@@ -102,7 +84,7 @@ def list_named(product_id: uuid.UUID, references: References) -> list[uuid.UUID]
     """Return every customer that references may name: several for a userRef that several accounts have."""
     rows: Sequence[Row[Any]]
     if references.user is not None:
-        scopes = (NO_ACCOUNT, references.account)
+        scopes = (NO_ACCOUNT, *(references.account or ()))
         users = _find(product_id, Kind.USER, references.user)
         rows = [row for row in users if references.account is None or bytes(row.scope) in scopes]
     elif references.account is not None:
@@ -131,21 +113,11 @@ def list_declined(product_id: uuid.UUID, customer_id: uuid.UUID) -> list[str]:
     ]
 
 
-def own_tables() -> tuple[Table, ...]:
-    """Return the tables of customers, of their references and of their choices."""
-    return tuple(Base.metadata.tables[model.__tablename__] for model in (Customer, CustomerReference, CustomerChoice))
-
-
-def tables_of_customers() -> list[Table]:
-    """Return the tables of other packages whose rows belong to a customer: those with a column `customer_id`."""
-    tables = (table for table in Base.metadata.sorted_tables if "customer_id" in table.columns)
-    return [table for table in tables if table not in own_tables()]
-
-
 def _lock_keys(product_id: uuid.UUID, references: References) -> list[int]:
     pairs = zip(References._fields, references, strict=True)
-    digests = [hashlib.sha256(product_id.bytes + kind.encode() + digest).digest() for kind, digest in pairs if digest]
-    return sorted(int.from_bytes(digest[:8], signed=True) for digest in digests)
+    names = [(kind, digest) for kind, digests in pairs for digest in digests or ()]
+    hashes = [hashlib.sha256(product_id.bytes + kind.encode() + digest).digest() for kind, digest in names]
+    return sorted(int.from_bytes(hash_[:8], signed=True) for hash_ in hashes)
 
 
 def _resolve(product_id: uuid.UUID, references: References) -> Identity:
@@ -155,31 +127,31 @@ def _resolve(product_id: uuid.UUID, references: References) -> Identity:
         return Identity(_lock(product_id, verified_id), references.level)
     rows = _find(product_id, Kind.ANONYMOUS, references.anonymous)
     if verified_id is None:
-        customer_id = rows[0].customer_id if rows else _create(product_id, Kind.ANONYMOUS, references.anonymous)
+        customer_id = rows[0].customer_id if rows else _create(product_id, Kind.ANONYMOUS, references.anonymous[0])
         return Identity(_lock(product_id, customer_id), references.level)
     if not rows:
-        _refer(product_id, Kind.ANONYMOUS, references.anonymous, verified_id, is_linked=True)
+        _refer(product_id, Kind.ANONYMOUS, references.anonymous[0], verified_id, is_linked=True)
     elif rows[0].customer_id != verified_id:
         if rows[0].linked_at is not None:
             raise LinkedElsewhere
-        _link(product_id, rows[0].customer_id, verified_id)
+        link(product_id, rows[0].customer_id, verified_id)
         return Identity(verified_id, references.level, has_been_linked=True)
     return Identity(_lock(product_id, verified_id), references.level)
 
 
 def _find_verified(product_id: uuid.UUID, references: References) -> uuid.UUID | None:
     if references.user is not None:
-        return _user(product_id, references.user, references.account or NO_ACCOUNT)
+        return _user(product_id, references.user[0], references.account[0] if references.account else NO_ACCOUNT)
     if references.account is None:
         return None
     rows = _find(product_id, Kind.ACCOUNT, references.account)
-    return rows[0].customer_id if rows else _create(product_id, Kind.ACCOUNT, references.account)
+    return rows[0].customer_id if rows else _create(product_id, Kind.ACCOUNT, references.account[0])
 
 
 def _user(product_id: uuid.UUID, digest: bytes, account: bytes) -> uuid.UUID:
     """Return a user of an account; one that was sent without it, before or after, is the same."""
     customers_by_account: dict[bytes, uuid.UUID] = {
-        bytes(row.scope): row.customer_id for row in _find(product_id, Kind.USER, digest)
+        bytes(row.scope): row.customer_id for row in _find(product_id, Kind.USER, [digest])
     }
     if account in customers_by_account:
         return customers_by_account[account]
@@ -193,8 +165,8 @@ def _user(product_id: uuid.UUID, digest: bytes, account: bytes) -> uuid.UUID:
     return _create(product_id, Kind.USER, digest, account)
 
 
-def _find(product_id: uuid.UUID, kind: Kind, digest: bytes) -> Sequence[Row[Any]]:
-    values = {"product_id": product_id, "kind": kind, "digest": digest}
+def _find(product_id: uuid.UUID, kind: Kind, digests: Digests) -> Sequence[Row[Any]]:
+    values = {"product_id": product_id, "kind": kind, "digests": digests}
     return session().execute(_FIND, values).all()
 
 
@@ -222,6 +194,7 @@ def _refer(
             kind=kind,
             digest=digest,
             scope=scope,
+            pepper_id=current_pepper().id,
             customer_id=customer_id,
             created_at=now,
             linked_at=now if is_linked else None,
@@ -232,27 +205,5 @@ def _refer(
 
 def _lock(product_id: uuid.UUID, customer_id: uuid.UUID) -> uuid.UUID:
     locks.lock(product_id, customer_id)
-    _update_last_seen(product_id, customer_id)
+    update_last_seen(product_id, customer_id)
     return customer_id
-
-
-def _update_last_seen(product_id: uuid.UUID, customer_id: uuid.UUID) -> None:
-    now = clock.now()
-    values = {"product_id": product_id, "customer_id": customer_id, "now": now, "before": now - LAST_SEEN_PRECISION}
-    session().execute(_UPDATE_LAST_SEEN, values)
-
-
-def _link(product_id: uuid.UUID, customer_id: uuid.UUID, target_id: uuid.UUID) -> None:
-    """Move everything of an anonymous customer to a verified one."""
-    values = {"product_id": product_id, "customer_id": customer_id, "into": target_id, "now": clock.now()}
-    locks.lock_for_removal(product_id, customer_id, target_id)
-    _update_last_seen(product_id, target_id)
-    session().execute(_MERGE_CHOICES, values)
-    session().execute(_REPOINT, values)
-    where = "WHERE product_id = :product_id AND customer_id = :customer_id"
-    for table in tables_of_customers():
-        session().execute(text(f"UPDATE {table.name} SET customer_id = :into {where}"), values)
-    delete_rows(
-        delete(CustomerChoice).where(CustomerChoice.product_id == product_id, CustomerChoice.customer_id == customer_id)
-    )
-    delete_rows(delete(Customer).where(Customer.product_id == product_id, Customer.id == customer_id))

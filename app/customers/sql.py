@@ -1,22 +1,23 @@
 """SQL fragments about customers that statements of other packages are made of."""
 
-# Of :product_id, :user, :account and :anonymous (digests or null). `customer` has one row, of the named customer's id
-# and how well it is known, or none. While a verified reference has no customer, the anonymous reference decides.
+# Of :product_id, and :users, :accounts and :anonymous: a reference's digest under each pepper, or null. `customer` has
+# one row, of the named customer's id and how well it is known, or none. While a verified reference has no customer, the
+# anonymous reference decides.
 NAMED_CUSTOMER = """
     verified AS (
         SELECT customer_id FROM customer_references
-        WHERE product_id = :product_id::uuid AND kind = 'user' AND digest = :user::bytea
-          AND (:account::bytea IS NULL OR scope IN (:account, ''))
+        WHERE product_id = :product_id::uuid AND kind = 'user' AND digest = ANY(:users::bytea[])
+          AND (:accounts::bytea[] IS NULL OR scope = '' OR scope = ANY(:accounts))
         UNION ALL
         SELECT customer_id FROM customer_references
-        WHERE :user IS NULL AND product_id = :product_id AND kind = 'account' AND digest = :account
+        WHERE :users IS NULL AND product_id = :product_id AND kind = 'account' AND digest = ANY(:accounts)
         LIMIT 2
     ), named AS (
         SELECT customer_id, 'verified' AS level FROM verified
         UNION ALL
         SELECT customer_id, 'pseudonymous' FROM customer_references
         WHERE NOT EXISTS (SELECT FROM verified) AND product_id = :product_id AND kind = 'anonymous'
-          AND digest = :anonymous::bytea
+          AND digest = ANY(:anonymous::bytea[])
     ), customer AS (
         -- A userRef of several accounts without an accountRef identifies no customer.
         SELECT (array_agg(customer_id))[1] AS id, min(level) AS level FROM named HAVING count(*) = 1

@@ -9,7 +9,7 @@ from itsdangerous import BadData, TimestampSigner, URLSafeTimedSerializer
 
 from app.accounts.guards import full_cookie_name
 from app.core import clock
-from app.core.pepper import current_pepper
+from app.core.pepper import pepper_ring
 from app.core.purposes import Purpose
 from app.core.settings import current_settings
 
@@ -58,5 +58,6 @@ class SignedCookie:
         return response
 
     def _serializer(self) -> URLSafeTimedSerializer:
-        key = current_pepper().derive(self.purpose)
-        return URLSafeTimedSerializer(key, salt=self.name, signer=_Signer)
+        # The serializer takes its keys oldest first, signs with the last and accepts each.
+        keys = pepper_ring().derive_all(self.purpose)[::-1]
+        return URLSafeTimedSerializer(keys, salt=self.name, signer=_Signer)

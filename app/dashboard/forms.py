@@ -15,7 +15,7 @@ from flask import g, request
 from app.accounts.guards import SAFE_METHODS
 from app.core.errors import Forbidden
 from app.core.http.body import AGENT_BODY_BYTES
-from app.core.pepper import current_pepper
+from app.core.pepper import pepper_ring
 from app.core.purposes import Purpose
 from app.dashboard.cookies import SignedCookie
 
@@ -36,11 +36,11 @@ class StaleForm(Forbidden):
 def form_token() -> str:
     """Return the token for the forms of the current page."""
     if "login" in g:
-        return _token(g.session_token)
+        return _tokens(g.session_token)[0]
     # The browser's value is renewed rather than replaced, so that forms in two tabs do not invalidate each other.
     value = COOKIE.read() or secrets.token_urlsafe(32)
     COOKIE.set(value)
-    return _token(value)
+    return _tokens(value)[0]
 
 
 def check_form() -> None:
@@ -49,11 +49,12 @@ def check_form() -> None:
         return
     request.max_content_length = AGENT_BODY_BYTES
     value = g.session_token if "login" in g else COOKIE.read()
-    token = request.form.get(FIELD, "")
-    if value is None or not hmac.compare_digest(_token(value).encode(), token.encode()):
+    token = request.form.get(FIELD, "").encode()
+    if value is None or not any(hmac.compare_digest(valid.encode(), token) for valid in _tokens(value)):
         raise StaleForm
 
 
-def _token(value: str) -> str:
-    mac = hmac.digest(current_pepper().derive(Purpose.FORM_TOKEN), value.encode(), "sha256")
-    return base64.urlsafe_b64encode(mac).rstrip(b"=").decode()
+def _tokens(value: str) -> list[str]:
+    """Return the valid tokens of a browser's value, that of the newest pepper first."""
+    macs = [hmac.digest(key, value.encode(), "sha256") for key in pepper_ring().derive_all(Purpose.FORM_TOKEN)]
+    return [base64.urlsafe_b64encode(mac).rstrip(b"=").decode() for mac in macs]

@@ -1,5 +1,6 @@
 """Build the two discovery documents."""
 
+from datetime import UTC, datetime, time, timedelta
 from typing import Any
 
 from app.core import protocol
@@ -61,6 +62,25 @@ def _feedback_submission(feedback_url: str) -> dict[str, Any]:
         "optionalFields": _CONTRACT["reportSchema"]["optional"],
         "reportSchema": _CONTRACT["reportSchema"],
     }
+
+
+SECURITY_PATH = "/.well-known/security.txt"
+
+SECURITY_LIFETIME = timedelta(days=180)
+"""How long a copy of security.txt may be believed; RFC 9116 recommends less than a year."""
+
+
+def security(contact: str, policy: str | None, feedback_url: str, now: datetime) -> str:
+    """Return security.txt (RFC 9116). It never goes stale: `Expires` is counted from the day it is read on."""
+    expires_at = datetime.combine(now.astimezone(UTC) + SECURITY_LIFETIME, time(), UTC)
+    fields = {
+        "Contact": contact,
+        "Expires": expires_at.strftime("%Y-%m-%dT%H:%M:%SZ"),
+        "Preferred-Languages": "en",
+        "Canonical": feedback_url + SECURITY_PATH,
+        "Policy": policy,
+    }
+    return "".join(f"{name}: {value}\n" for name, value in fields.items() if value)
 
 
 def deprecated(service_name: str, feedback_url: str) -> dict[str, Any]:

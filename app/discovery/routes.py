@@ -4,6 +4,8 @@ from typing import Any
 
 from flask import Response
 
+from app.core import clock
+from app.core.errors import NotFound
 from app.core.http.blueprint import Blueprint, cacheable
 from app.core.settings import current_settings
 from app.discovery import document, downloads
@@ -11,6 +13,7 @@ from app.discovery.schemas import DeprecatedDiscoverySchema, DiscoverySchema, Ma
 
 CACHE_S = 300
 BINARY = {"type": "string", "format": "binary"}
+TEXT = {"type": "string"}
 
 well_known = Blueprint("discovery", __name__, description="Where everything is.")
 sdk = Blueprint("sdk", __name__, title="SDK downloads", description="The SDKs and the protocol archive.")
@@ -36,6 +39,20 @@ def deprecated() -> dict[str, Any]:
     """
     settings = current_settings()
     return document.deprecated(settings.service_name, settings.feedback_url)
+
+
+@well_known.get("/security.txt", operation_id="getSecurityContact")
+@well_known.response(200, TEXT, content_type="text/plain", cache_s=CACHE_S, errors=(404,))
+def security() -> Response:
+    """Say where a vulnerability is reported (RFC 9116).
+
+    404 where the operator has named no contact, since the file must not be there without one.
+    """
+    settings = current_settings()
+    if settings.security_contact is None:
+        raise NotFound
+    text = document.security(settings.security_contact, settings.security_policy, settings.feedback_url, clock.now())
+    return cacheable(Response(text, mimetype="text/plain"), CACHE_S)
 
 
 @sdk.get("/manifest.json", operation_id="getManifest")

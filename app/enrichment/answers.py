@@ -9,7 +9,7 @@ from typing import Any
 from app.core import clock
 from app.core.database import session
 from app.core.errors import Conflict, Forbidden, Problem, Unprocessable
-from app.core.pepper import current_pepper
+from app.core.pepper import pepper_ring
 from app.core.purposes import Purpose
 from app.core.wire.serialization import dumps, loads
 from app.customers import locks
@@ -17,7 +17,7 @@ from app.customers import service as customers
 from app.customers.locks import CustomerGone
 from app.customers.rules import DECLINED
 from app.enrichment import revocation
-from app.enrichment.fingerprint import differing_positions, digest_members
+from app.enrichment.fingerprint import differing_positions, digest_members_under
 from app.enrichment.guards import HandleExpired, OpenRequest
 from app.enrichment.models import EnrichmentRequest, Signal
 from app.enrichment.rules import INFERENCE, State, expiry, summarize
@@ -54,8 +54,8 @@ class AcceptedAnswer:
 def answer(open_request: OpenRequest, new_answer: Answer) -> AcceptedAnswer:
     """Store an answer and confirm its interaction; a retry of it gets the same receipt."""
     request = lock_request(open_request)
-    digests = _digest(request, new_answer)
-    if request.answered_as == request.state and request.answer_fingerprint == digests:
+    digests = _digests(request, new_answer)
+    if request.answered_as == request.state and request.answer_fingerprint in digests:
         return _accepted(request)
     _check(request, new_answer)
     if request.state == State.DECLINED:
@@ -66,7 +66,7 @@ def answer(open_request: OpenRequest, new_answer: Answer) -> AcceptedAnswer:
     if new_answer.status == State.DECLINED:
         decline(request)
     request.state = request.answered_as = new_answer.status
-    request.answer_fingerprint = digests
+    request.answer_fingerprint = digests[0]
     # As it is read back, so that the first answer and every later one are made of the same bytes.
     request.receipt = loads(dumps([_receipt(signal) for signal in signals]))
     queue_promotion(request.environment_id, request.interaction_id)
@@ -105,12 +105,13 @@ def decline(request: EnrichmentRequest) -> None:
     session().refresh(request)
 
 
-def _digest(request: EnrichmentRequest, new_answer: Answer) -> bytes:
-    key = current_pepper().derive(Purpose.ENRICHMENT_ANSWER, request.id)
-    return digest_members(key, [new_answer.status, *new_answer.items])
+def _digests(request: EnrichmentRequest, new_answer: Answer) -> list[bytes]:
+    """Return the digests of an answer's members under each pepper, those of the newest first."""
+    keys = pepper_ring().derive_all(Purpose.ENRICHMENT_ANSWER, request.id)
+    return digest_members_under(keys, [new_answer.status, *new_answer.items])
 
 
-def _differences(stored_digests: bytes, digests: bytes) -> list[Problem]:
+def _differences(stored_digests: bytes, digests: list[bytes]) -> list[Problem]:
     """Return a problem for each member of an answer that differs from the stored one."""
     positions = differing_positions(stored_digests, digests)
     pointers = [f"/items/{position - 1}" if position else "/status" for position in positions]

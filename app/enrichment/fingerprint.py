@@ -1,7 +1,7 @@
 """Keyed digests of a body's members, so that a changed retry can be told which of them differ without storing them."""
 
 import hmac
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import zip_longest
 from typing import Any
 
@@ -22,8 +22,21 @@ def digest_members(key: bytes, members: Iterable[Any]) -> bytes:
     )
 
 
-def differing_positions(stored_digests: bytes, digests: bytes) -> list[int]:
-    """Return the positions of the members whose digests differ, or that only one of the two has."""
+def digest_members_under(keys: Iterable[bytes], members: Sequence[Any]) -> list[bytes]:
+    """Return the digests of members under each key."""
+    return [digest_members(key, members) for key in keys]
+
+
+def differing_positions(stored_digests: bytes, digests: Iterable[bytes]) -> list[int]:
+    """Return the positions of the members whose digests differ, or that only one of the two has.
+
+    `digests` are those of the members under each key that the stored ones may be under. Under another key every digest
+    differs, so the right one is that with the fewest differences.
+    """
+    return min((_differing_positions(stored_digests, candidate) for candidate in digests), key=len)
+
+
+def _differing_positions(stored_digests: bytes, digests: bytes) -> list[int]:
     pairs = zip_longest(_split(stored_digests), _split(digests))
     return [position for position, (first, second) in enumerate(pairs) if first != second]
 

@@ -11,7 +11,7 @@ from app.core.database import PreparedStatement
 from app.core.errors import InvalidBearerToken
 from app.core.http.mounts import Guard
 from app.core.limits.limiter import limiter
-from app.core.pepper import current_pepper
+from app.core.pepper import pepper_ring
 from app.core.purposes import Purpose
 from app.tokens import handle
 from app.tokens.guards import bearer, find_key
@@ -56,7 +56,7 @@ def current_request() -> OpenRequest:
 
 def _authenticate_handle() -> None:
     try:
-        request_id = handle.read(bearer(InvalidHandle), current_pepper().derive(Purpose.REQUEST_HANDLE))
+        request_id = handle.read(bearer(InvalidHandle), pepper_ring().derive_all(Purpose.REQUEST_HANDLE))
     except BadHandle:
         raise InvalidHandle from None
     limiter().count_request((LimitName.CAPABILITY, request_id))

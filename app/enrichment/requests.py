@@ -15,14 +15,14 @@ from app.core.clients import browser_family, network_of
 from app.core.database import session
 from app.core.errors import Conflict, Problem, Unprocessable
 from app.core.limits.limiter import limiter
-from app.core.pepper import current_pepper
+from app.core.pepper import pepper_ring
 from app.core.purposes import Purpose
 from app.core.wire.schemas import camel
 from app.customers import service as customers
 from app.customers.rules import DECLINED, ContextPurpose, References, digest_references
 from app.customers.service import Identity
 from app.enrichment import revocation, views
-from app.enrichment.fingerprint import differing_positions, digest_members
+from app.enrichment.fingerprint import differing_positions, digest_members_under
 from app.enrichment.models import ClosedRequest, EnrichmentRequest
 from app.enrichment.rules import HANDLE_LIFETIME_S, INTERACTION_SURFACES, State
 from app.enrichment.schemas import NewRequest, Observation
@@ -57,7 +57,8 @@ class _RequestContext:
     key_id: str
     new_request: NewRequest
     references: References
-    fingerprint: bytes
+    fingerprints: list[bytes]
+    """Under each pepper, that of the newest first."""
 
     @property
     def interaction_id(self) -> uuid.UUID:
@@ -70,9 +71,9 @@ def create(environment: CallerEnvironment, key_id: str, new_request: NewRequest)
     new_request = msgspec.structs.replace(new_request, operation=normalize_operation(new_request.operation))
     if new_request.runtime_hint is not None:
         reject_secrets([("/runtimeHint", new_request.runtime_hint)])
-    key = current_pepper().derive(Purpose.CUSTOMER_REFERENCES, environment.product_id)
-    references = digest_references(key, new_request.account_ref, new_request.user_ref, new_request.anonymous_ref)
-    call = _RequestContext(environment, key_id, new_request, references, _fingerprint(environment, new_request))
+    keys = pepper_ring().derive_all(Purpose.CUSTOMER_REFERENCES, environment.product_id)
+    references = digest_references(keys, new_request.account_ref, new_request.user_ref, new_request.anonymous_ref)
+    call = _RequestContext(environment, key_id, new_request, references, _fingerprints(environment, new_request))
     if request := _find(call):
         return _answer_retry(call, request)
     effective = effective_catalog(environment)
@@ -151,12 +152,12 @@ REPEATED_MEMBERS = (
 their place, and new ones go last."""
 
 
-def _fingerprint(environment: CallerEnvironment, new_request: NewRequest) -> bytes:
+def _fingerprints(environment: CallerEnvironment, new_request: NewRequest) -> list[bytes]:
     """Return the keyed digests of `REPEATED_MEMBERS`; those of two interactions cannot be compared."""
     field_keys = None if new_request.field_keys is None else sorted(new_request.field_keys)
     members = [getattr(new_request, name) for name in REPEATED_MEMBERS[:-1]] + [field_keys]
     interaction = f"{environment.id}:{uuid.UUID(new_request.interaction_id)}"
-    return digest_members(current_pepper().derive(Purpose.ENRICHMENT_REQUEST, interaction), members)
+    return digest_members_under(pepper_ring().derive_all(Purpose.ENRICHMENT_REQUEST, interaction), members)
 
 
 def _find(call: _RequestContext) -> EnrichmentRequest | None:
@@ -171,7 +172,7 @@ def _answer_retry(call: _RequestContext, request: EnrichmentRequest) -> RequestV
     """Return a stored request to a retry, or raise if it has expired or was another one."""
     if request.expires_at <= clock.now():
         raise RequestExpired
-    names = [REPEATED_MEMBERS[position] for position in differing_positions(request.fingerprint, call.fingerprint)]
+    names = [REPEATED_MEMBERS[position] for position in differing_positions(request.fingerprint, call.fingerprints)]
     if names:
         sentence = "This differs from the interaction's first request."
         raise RequestChanged(problems=[Problem(f"/{camel(name)}", "changed", sentence) for name in names])
@@ -191,7 +192,7 @@ def _store(call: _RequestContext, effective: Catalog, entries: list[Entry]) -> E
         **_identity_values(call, identity),
         **_measured_values(call.new_request),
         key_id=call.key_id,
-        fingerprint=call.fingerprint,
+        fingerprint=call.fingerprints[0],
         catalog_version=effective.version,
         catalog_hash=hash_entries(entries),
         catalog=[entry.as_wire() for entry in entries],

@@ -1,17 +1,19 @@
 """Accept batches of evidence."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import NamedTuple
+from hmac import HMAC
+from typing import Any, NamedTuple
 
 import msgspec
+from sqlalchemy import text
 
 from app.core import clock
-from app.core.database import PreparedStatement
+from app.core.database import PreparedStatement, session
 from app.core.errors import Problem, Unauthorized, Unprocessable
 from app.core.limits.limiter import limiter
-from app.core.pepper import current_pepper
+from app.core.pepper import pepper_ring
 from app.core.purposes import Purpose
 from app.core.settings import current_settings
 from app.evidence import rules
@@ -32,18 +34,21 @@ class EvidenceCounts(NamedTuple):
     expired: int
 
 
-# One statement: the events, in the order of their digests so that two senders never wait for each other in a circle,
-# and the changes of the counts. Without the environment there is no row.
-ADD_EVIDENCE = PreparedStatement(
-    "add_evidence",
-    f"""
+def _add_evidence(columns: str = "", condition: str = "") -> str:
+    """Return the statement that stores those events of a batch that `condition`, about a row `s` of them, holds for.
+
+    `columns` are further ones of the batch. The statement is one: the events, in the order of their digests so that two
+    senders never wait for each other in a circle, and the changes of the counts. Without the environment it has no row.
+    """
+    return f"""
     WITH environment AS (
         SELECT id, :now::timestamptz - make_interval(days => evidence_retention_days) AS kept_since
         FROM environments WHERE id = :environment_id::uuid
     ), sent AS (
         SELECT * FROM json_to_recordset(:events::json) AS e (
-            digest text, observed_at timestamptz, method text, response_status smallint, agent_token text,
-            actor_provider text, fetch_class text, network_method text, referrer_host text, referral_provider text)
+            {columns}digest text, observed_at timestamptz, method text, response_status smallint,
+            agent_token text, actor_provider text, fetch_class text, network_method text, referrer_host text,
+            referral_provider text)
     ), added AS (
         INSERT INTO evidence_events (
             environment_id, digest, source_digest, source_kind, source_provider, observed_at, method, response_status,
@@ -51,16 +56,30 @@ ADD_EVIDENCE = PreparedStatement(
         SELECT e.id, decode(s.digest, 'base64'), :source_digest::bytea, :source_kind::text,
             :source_provider::text, s.observed_at, s.method, s.response_status,
             s.agent_token, s.actor_provider, s.fetch_class, s.network_method, s.referrer_host, s.referral_provider
-        FROM environment e JOIN sent s ON s.observed_at >= e.kept_since ORDER BY 2
+        FROM environment e JOIN sent s ON s.observed_at >= e.kept_since {condition} ORDER BY 2
         ON CONFLICT (environment_id, digest) DO NOTHING
         RETURNING environment_id, observed_at, source_kind, source_provider, actor_provider, fetch_class,
             network_method, referral_provider
     ), changes AS ({record_changes("added")})
     SELECT (SELECT count(*) FROM added) AS accepted,
            (SELECT count(*) FROM sent WHERE observed_at < kept_since) AS expired FROM environment
-    """,
-    row=EvidenceCounts,
-)
+    """
+
+
+ADD_EVIDENCE = PreparedStatement("add_evidence", _add_evidence(), row=EvidenceCounts)
+
+_IS_NEW_UNDER_OLDER = """
+    WHERE NOT EXISTS (
+        SELECT FROM evidence_events x JOIN json_array_elements_text(s.older_digests) AS older
+            ON x.digest = decode(older, 'base64')
+        WHERE x.environment_id = e.id
+    )
+"""
+
+# While there are older peppers: what is stored under one of them is a duplicate too. In a transaction that holds the
+# lock of the environment, since no constraint sees two senders of one event of which each has another newest pepper.
+_ADD_EVIDENCE_ONCE = text(_add_evidence("older_digests json, ", _IS_NEW_UNDER_OLDER).replace("::", r"\:\:"))
+_LOCK = text("SELECT pg_advisory_xact_lock(hashtext('evidence'), hashtext(:environment_id))")
 
 
 class _Row(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -76,6 +95,8 @@ class _Row(msgspec.Struct, frozen=True, omit_defaults=True):
     network_method: str | None = None
     referrer_host: str | None = None
     referral_provider: str | None = None
+    older_digests: tuple[bytes, ...] = ()
+    """Under the older peppers."""
 
 
 _encoder = msgspec.json.Encoder()
@@ -99,17 +120,18 @@ def accept_batch(environment: CallerEnvironment, batch: EvidenceBatch) -> Receip
         raise Unprocessable(code=code, problems=problems)
     limiter().use_quota(QuotaName.EVIDENCE, environment.id, len(batch.events))
     source = batch.source
-    key = current_pepper().derive(Purpose.EVIDENCE_IDS, environment.id)
-    digest = rules.source_digest(key, source.kind, source.provider, source.source_id)
-    events = _encoder.encode(_rows(batch.events, key, digest, allowlist)).decode()
-    counts = ADD_EVIDENCE.first(
-        environment_id=environment.id,
-        now=now,
-        source_digest=digest,
-        source_kind=source.kind,
-        source_provider=source.provider,
-        events=events,
-    )
+    keys = pepper_ring().derive_all(Purpose.EVIDENCE_IDS, environment.id)
+    digests = [rules.source_digest(key, source.kind, source.provider, source.source_id) for key in keys]
+    hmacs = [rules.source_hmac_of(key, digest) for key, digest in zip(keys, digests, strict=True)]
+    values = {
+        "environment_id": environment.id,
+        "now": now,
+        "source_digest": digests[0],
+        "source_kind": source.kind,
+        "source_provider": source.provider,
+        "events": _encoder.encode(_rows(batch.events, hmacs, allowlist)).decode(),
+    }
+    counts = ADD_EVIDENCE.first(**values) if len(keys) == 1 else _add_once(values)
     if counts is None:
         # The environment was removed within the second for which its keys are still cached.
         raise Unauthorized
@@ -117,10 +139,16 @@ def accept_batch(environment: CallerEnvironment, batch: EvidenceBatch) -> Receip
     return Receipt(counts.accepted, len(batch.events) - counts.accepted - counts.expired, counts.expired)
 
 
-def _rows(events: list[Event], key: bytes, source: bytes, allowlist: Allowlist) -> list[_Row]:
+def _add_once(values: dict[str, Any]) -> EvidenceCounts | None:
+    session().execute(_LOCK, {"environment_id": str(values["environment_id"])})
+    row = session().execute(_ADD_EVIDENCE_ONCE, values).first()
+    return EvidenceCounts(*row) if row else None
+
+
+def _rows(events: list[Event], source_hmacs: Sequence[HMAC], allowlist: Allowlist) -> list[_Row]:
     """Return one row for each event; of a repeated one the first."""
     rows: dict[bytes, _Row] = {}
-    source_hmac = rules.source_hmac_of(key, source)
+    source_hmac, *older_hmacs = source_hmacs
     for event in events:
         digest = rules.event_digest(source_hmac, event.event_id)
         if digest in rows:
@@ -138,6 +166,7 @@ def _rows(events: list[Event], key: bytes, source: bytes, allowlist: Allowlist) 
             event.network_evidence.method if event.network_evidence else None,
             event.referrer_host,
             referrer.provider if referrer else None,
+            tuple([rules.event_digest(older_hmac, event.event_id) for older_hmac in older_hmacs]),
         )
     return list(rows.values())
 

@@ -19,6 +19,7 @@ from flask import Flask, current_app
 
 from app.core import clock
 from app.core.database import PreparedStatement
+from app.core.purposes import Pepper
 from app.core.seal import Seal
 from app.products.rules import KeyKind, Mode
 from config.settings import Settings
@@ -42,6 +43,7 @@ class KeyRow(NamedTuple):
     kind: str
     has_company_right: bool
     digest: memoryview
+    pepper_id: memoryview | None
     sealed_secret: memoryview | None
     expires_at: datetime | None
     revoked_at: datetime | None
@@ -57,9 +59,9 @@ class KeyRow(NamedTuple):
 FIND_KEY = PreparedStatement(
     "find_key",
     """
-    SELECT k.kind, k.has_company_right, k.digest, k.sealed_secret, k.expires_at, k.revoked_at, k.last_used_at,
-           e.id AS environment_id, e.name AS environment_name, e.mode, p.id AS product_id, p.name AS product_name,
-           p.workspace_id
+    SELECT k.kind, k.has_company_right, k.digest, k.pepper_id, k.sealed_secret, k.expires_at, k.revoked_at,
+           k.last_used_at, e.id AS environment_id, e.name AS environment_name, e.mode, p.id AS product_id,
+           p.name AS product_name, p.workspace_id
     FROM keys k JOIN environments e ON e.id = k.environment_id JOIN products p ON p.id = e.product_id
     WHERE k.id = :key_id::text
     """,
@@ -71,6 +73,16 @@ RECORD_USE = PreparedStatement(
     """
     UPDATE keys SET last_used_at = :now::timestamptz
     WHERE id = :key_id::text AND (last_used_at IS NULL OR last_used_at < :last_used_before::timestamptz)
+    """,
+)
+
+
+# Only what was compared: another process may have renewed it under another pepper meanwhile.
+RENEW_DIGEST = PreparedStatement(
+    "renew_key_digest",
+    """
+    UPDATE keys SET digest = :new_digest::bytea, pepper_id = :pepper_id::bytea
+    WHERE id = :key_id::text AND digest = :digest::bytea
     """,
 )
 
@@ -95,6 +107,8 @@ class CachedKey:
     kind: KeyKind
     has_company_right: bool
     digest: bytes
+    pepper_id: bytes | None
+    """The pepper of the digest; None where it was not recorded yet."""
     signing_secret: bytes | None
     """What capabilities are signed with; None of a company key, and where no sealing secret opens it."""
     expires_at: datetime | None
@@ -144,6 +158,14 @@ class KeyCache:
         with self._lock:
             self._cache.pop(key.id, None)
 
+    def renew_digest(self, key: CachedKey, text: str, pepper: Pepper) -> None:
+        """Store the digest of a verified key under the newest pepper, unless it is that already."""
+        if key.pepper_id == pepper.id:
+            return
+        RENEW_DIGEST.first(key_id=key.id, digest=key.digest, new_digest=pepper.digest_key(text), pepper_id=pepper.id)
+        with self._lock:
+            self._cache.pop(key.id, None)
+
     def clear(self) -> None:
         """Forget every key."""
         with self._lock:
@@ -159,6 +181,7 @@ class KeyCache:
             kind=KeyKind(row.kind),
             has_company_right=row.has_company_right,
             digest=bytes(row.digest),
+            pepper_id=None if row.pepper_id is None else bytes(row.pepper_id),
             signing_secret=self._open(key_id, row.sealed_secret),
             expires_at=row.expires_at,
             revoked_at=row.revoked_at,

@@ -5,10 +5,10 @@ import hmac
 import re
 import secrets
 import uuid
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from app.core.purposes import Pepper
+from app.core.purposes import PepperRing
 from app.products.rules import KeyKind
 
 # The secret part of a product key may hold any visible character; the wire law only says how long it is at least.
@@ -41,9 +41,17 @@ def read_id(text: str, kinds: Sequence[KeyKind]) -> str | None:
     return None
 
 
-def is_same(digest: bytes, text: str, pepper: Pepper) -> bool:
-    """Compare a presented key with a stored digest, in constant time."""
-    return hmac.compare_digest(digest, pepper.digest_key(text))
+def is_same(digest: bytes, text: str, ring: PepperRing) -> bool:
+    """Tell whether a presented key has a stored digest under any pepper; each comparison takes constant time."""
+    if hmac.compare_digest(digest, ring.newest.digest_key(text)):
+        return True
+    return any(hmac.compare_digest(digest, candidate) for candidate in _other_digests(text, ring))
+
+
+def _other_digests(text: str, ring: PepperRing) -> Iterator[bytes]:
+    secret = signing_secret(text)
+    yield from (pepper.digest_key(text) for pepper in ring.peppers[1:])
+    yield from (pepper.digest_signing_secret(secret) for pepper in ring.peppers)
 
 
 def signing_secret(text: str) -> bytes:

@@ -51,6 +51,8 @@ class Key(Base):
     kind: Mapped[str] = mapped_column(Text)
     has_company_right: Mapped[bool] = mapped_column(Boolean, server_default=text("false"))
     digest: Mapped[bytes] = mapped_column(LargeBinary)
+    pepper_id: Mapped[bytes | None] = mapped_column(LargeBinary)
+    """The pepper of the digest; null, of a key that was not used since this is recorded, is an unknown one."""
     sealed_secret: Mapped[bytes | None] = mapped_column(LargeBinary)
     """Only of product keys: what capabilities are signed with."""
     replaces_id: Mapped[str | None] = mapped_column(Text)

@@ -4,7 +4,7 @@ import uuid
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from sqlalchemy import select
+from sqlalchemy import func, select
 
 from app.accounts.models import Workspace
 from app.accounts.rules import MAX_NAME_LENGTH
@@ -17,7 +17,7 @@ from app.core.wire.text import normalize
 from app.products import keys
 from app.products.key_cache import key_cache
 from app.products.models import Environment, Key, Product
-from app.products.rules import MAX_OVERLAP_HOURS, RETENTION_DAYS, KeyKind, Mode
+from app.products.rules import DEFAULT_RETENTION_DAYS, MAX_OVERLAP_HOURS, RETENTION_DAYS, KeyKind, Mode
 
 MAX_LIST_LENGTH = 1000
 
@@ -137,6 +137,13 @@ def get_environment(environment_id: uuid.UUID) -> Environment:
     return environment
 
 
+def longest_retention() -> tuple[int, int]:
+    """Return the longest retention of any environment in days: of feedback, and of evidence."""
+    longest = select(func.max(Environment.retention_days), func.max(Environment.evidence_retention_days))
+    feedback_days, evidence_days = session().execute(longest).one()
+    return feedback_days or DEFAULT_RETENTION_DAYS, evidence_days or DEFAULT_RETENTION_DAYS
+
+
 def create_key(
     environment_id: uuid.UUID,
     kind: KeyKind,
@@ -150,15 +157,15 @@ def create_key(
     environment = get_environment(environment_id)
     if has_company_right and kind is not KeyKind.PRODUCT:
         raise Unprocessable("Only a product key can be given the company right; a company key has it already.")
-    key = keys.mint(kind, environment_id)
-    now = clock.now()
+    key, pepper, now = keys.mint(kind, environment_id), current_pepper(), clock.now()
     session().add(
         Key(
             id=key.id,
             environment_id=environment_id,
             kind=kind,
             has_company_right=has_company_right,
-            digest=current_pepper().digest_key(key.text),
+            digest=pepper.digest_key(key.text),
+            pepper_id=pepper.id,
             sealed_secret=key_cache().seal.close(keys.signing_secret(key.text)) if kind is KeyKind.PRODUCT else None,
             replaces_id=replaces.id if replaces else None,
             created_at=now,

@@ -9,19 +9,20 @@ from sqlalchemy import Select, select
 from app.accounts.service import COMMAND_LINE_ACTOR, record_audit_entry
 from app.core.database import session
 from app.core.errors import Conflict, NotFound
-from app.core.pepper import current_pepper
+from app.core.pepper import pepper_ring
 from app.core.purposes import Purpose
 from app.customers import erasure, locks
 from app.customers import service as customers
 from app.customers.locks import CustomerGone
 from app.customers.rules import References, digest_references
+from app.customers.tables import own_tables, tables_of_customers
 from app.enrichment import revocation
 from app.personalization import service as personalization
 from app.products import service as products
 
 BATCH_SIZE = 500
 
-NOT_EXPORTED = {"digest", "scope", "fingerprint", "answer_fingerprint", "key_id"}
+NOT_EXPORTED = {"digest", "scope", "pepper_id", "fingerprint", "answer_fingerprint", "key_id"}
 """Digests that stand for references, and what belongs to the company rather than to its customer."""
 
 
@@ -39,7 +40,8 @@ class SeveralCustomers(Conflict):
 
 def digest(product_id: uuid.UUID, account: str | None, user: str | None, anonymous: str | None) -> References:
     """Return the digests of references, as they are stored."""
-    return digest_references(current_pepper().derive(Purpose.CUSTOMER_REFERENCES, product_id), account, user, anonymous)
+    keys = pepper_ring().derive_all(Purpose.CUSTOMER_REFERENCES, product_id)
+    return digest_references(keys, account, user, anonymous)
 
 
 def export(product_id: uuid.UUID, references: References, actor: str = COMMAND_LINE_ACTOR) -> Iterator[dict[str, Any]]:
@@ -48,7 +50,7 @@ def export(product_id: uuid.UUID, references: References, actor: str = COMMAND_L
     if customer_id is None:
         raise UnknownCustomer
     _record(product_id, actor, "customer.exported", customer_id)
-    for table in (*customers.own_tables(), *customers.tables_of_customers()):
+    for table in (*own_tables(), *tables_of_customers()):
         column = table.c.customer_id if "customer_id" in table.c else table.c.id
         columns = select(*(column for column in table.columns if column.name not in NOT_EXPORTED))
         yield from _rows(table.name, columns.where(table.c.product_id == product_id, column == customer_id))

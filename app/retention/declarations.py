@@ -16,6 +16,7 @@ from app.outcomes import retention as outcomes
 from app.personalization import retention as personalization
 from app.products import retention as products
 from app.reports import retention as reports
+from app.secrets import retention as secrets
 from app.summaries import retention as summaries
 from app.telemetry import retention as telemetry
 
@@ -33,6 +34,7 @@ DECLARATIONS = {
     "personalization": personalization,
     "products": products,
     "reports": reports,
+    "secrets": secrets,
     "summaries": summaries,
     "telemetry": telemetry,
 }

@@ -14,7 +14,7 @@ from app.core.errors import InvalidBearerToken
 from app.core.http.limits import require_attempts_left
 from app.core.http.mounts import Guard
 from app.core.limits.limiter import limiter
-from app.core.pepper import current_pepper
+from app.core.pepper import pepper_ring
 from app.products import keys
 from app.products.key_cache import CachedKey, CallerEnvironment, key_cache
 from app.products.rules import KeyKind
@@ -125,14 +125,15 @@ def find_key(key_id: str) -> CachedKey | None:
 
 def _verified_key(kinds: Sequence[KeyKind], error: type[InvalidBearerToken]) -> CachedKey:
     """Return the caller's key, whose use is recorded, or raise `error`."""
-    text, cache = bearer(error), key_cache()
+    text, cache, ring = bearer(error), key_cache(), pepper_ring()
     key_id = keys.read_id(text, kinds)
     key = find_key(key_id) if key_id else None
-    if key is None or key.kind not in kinds or not keys.is_same(key.digest, text, current_pepper()):
+    if key is None or key.kind not in kinds or not keys.is_same(key.digest, text, ring):
         raise error
     if not key.is_valid(clock.now()):
         raise error
     limiter().count_request((LimitName.KEY, key.id), (LimitName.WORKSPACE, key.environment.workspace_id))
+    cache.renew_digest(key, text, ring.newest)
     cache.record_use(key)
     return key
 

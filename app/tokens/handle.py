@@ -8,6 +8,7 @@ Only the service can make one and only the service reads it; the database never 
 import hmac
 import re
 import uuid
+from collections.abc import Iterable
 
 from app.tokens.capability import encode
 
@@ -26,12 +27,12 @@ def mint(request_id: uuid.UUID, key: bytes) -> str:
     return f"{signed_part}.{encode(hmac.digest(key, signed_part.encode(), 'sha256'))}"
 
 
-def read(token: str, key: bytes) -> uuid.UUID:
-    """Return the request of a handle, or raise `BadHandle`."""
+def read(token: str, keys: Iterable[bytes]) -> uuid.UUID:
+    """Return the request of a handle that one of these keys has signed, or raise `BadHandle`."""
     match = _SHAPE.match(token)
     if match is None:
         raise BadHandle("shape")
-    expected = encode(hmac.digest(key, match[1].encode(), "sha256"))
-    if not hmac.compare_digest(expected, match[3]):
+    signatures = (encode(hmac.digest(key, match[1].encode(), "sha256")) for key in keys)
+    if not any(hmac.compare_digest(signature, match[3]) for signature in signatures):
         raise BadHandle("signature")
     return uuid.UUID(match[2])

@@ -189,7 +189,7 @@ def installed_checkout(folder: Path) -> Path:
     """Return a checkout with a space in its path, in which everything is installed already."""
     checkout = folder / "a checkout"
     content = b""
-    for name in ("requirements.txt", "requirements-dev.txt", "sdk/python/pyproject.toml"):
+    for name in ("requirements.txt", "requirements.lock", "requirements-dev.lock", "sdk/python/pyproject.toml"):
         (checkout / name).parent.mkdir(parents=True, exist_ok=True)
         (checkout / name).write_bytes((ROOT / name).read_bytes())
         content += (ROOT / name).read_bytes()

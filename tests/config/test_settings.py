@@ -30,6 +30,7 @@ def test_a_full_environment_is_read() -> None:
     assert settings.database_url == "postgresql+psycopg2://somebody@db.example/feedback"
     assert (settings.feedback_url, settings.app_url) == ("https://feedback.example", "https://feedback.example")
     assert len(settings.sealing_secrets) == 2
+    assert [pepper.reveal() for pepper in settings.key_peppers] == [VALID_SETTINGS["AGENT_FEEDBACK_KEY_PEPPER"]]
     assert settings.trusted_proxies == 0
     assert not settings.is_development
 
@@ -82,6 +83,11 @@ def test_no_mistake_repeats_a_secret() -> None:
         ("AGENT_FEEDBACK_PUBLIC_URL", "https://feedback.example/\n"),
         ("AGENT_FEEDBACK_APP_URL", "ftp://feedback.example"),
         ("AGENT_FEEDBACK_REQUEST_DEADLINE_S", "0"),
+        ("AGENT_FEEDBACK_SECURITY_CONTACT", "security@example.com"),
+        ("AGENT_FEEDBACK_SECURITY_CONTACT", "http://example.com/report"),
+        ("AGENT_FEEDBACK_SECURITY_CONTACT", "mailto:security@example.com\nPolicy: https://evil.example"),
+        ("AGENT_FEEDBACK_SECURITY_CONTACT", "mailto:nobody"),
+        ("AGENT_FEEDBACK_SECURITY_POLICY", "http://example.com/policy"),
         ("AGENT_FEEDBACK_SWEEP_INTERVAL_S", "1"),
         ("AGENT_FEEDBACK_LOG_LEVEL", "CHATTY"),
         ("AGENT_FEEDBACK_ENV", "staging"),
@@ -141,11 +147,52 @@ def test_two_copies_on_one_host_have_two_ids() -> None:
     assert len(ids) == 2
 
 
+@pytest.mark.parametrize("contact", ["mailto:security+reports@example.com", "https://example.com/report?kind=security"])
+def test_a_contact_is_an_address_or_a_page(contact: str) -> None:
+    settings = Settings.from_env({**VALID_SETTINGS, "AGENT_FEEDBACK_SECURITY_CONTACT": contact})
+    assert settings.security_contact == contact
+
+
 def test_one_secret_for_two_purposes_is_refused() -> None:
     assert any(
         "must differ" in error
         for error in find_errors(AGENT_FEEDBACK_SEALING_KEYS=VALID_SETTINGS["AGENT_FEEDBACK_KEY_PEPPER"])
     )
+
+
+NEW_PEPPER = "bmV3LXBlcHBlci1uZXctcGVwcGVyLTEyMzQ1Njc4"
+
+
+def test_a_pepper_is_replaced_by_a_ring() -> None:
+    ring = f" {NEW_PEPPER}, {VALID_SETTINGS['AGENT_FEEDBACK_KEY_PEPPER']} ,"
+    settings = Settings.from_env({**VALID_SETTINGS, "AGENT_FEEDBACK_KEY_PEPPER": ring})
+    peppers = [pepper.reveal() for pepper in settings.key_peppers]
+    assert peppers == [NEW_PEPPER, VALID_SETTINGS["AGENT_FEEDBACK_KEY_PEPPER"]]
+    assert NEW_PEPPER not in repr(settings)
+
+
+@pytest.mark.parametrize("name", ["AGENT_FEEDBACK_KEY_PEPPER", "AGENT_FEEDBACK_SEALING_KEYS"])
+@pytest.mark.parametrize(
+    ("ring", "error"),
+    [
+        (f"{NEW_PEPPER},{NEW_PEPPER}", "the same secret twice"),
+        (f"{NEW_PEPPER},development-{NEW_PEPPER}", "a development secret"),
+        (f"{NEW_PEPPER},short", "too short or too simple"),
+        (" , ", "holds no secret"),
+        (",".join(NEW_PEPPER + str(number) for number in range(6)), "more than 5 secrets"),
+    ],
+)
+def test_every_secret_of_a_ring_is_checked(name: str, ring: str, error: str) -> None:
+    (message,) = find_errors(**{name: ring})
+    assert name in message
+    assert error in message
+    assert NEW_PEPPER not in message
+
+
+def test_an_old_pepper_is_no_sealing_secret_either() -> None:
+    old_sealing_secret = VALID_SETTINGS["AGENT_FEEDBACK_SEALING_KEYS"].split(",")[1]
+    (message,) = find_errors(AGENT_FEEDBACK_KEY_PEPPER=f"{NEW_PEPPER},{old_sealing_secret}")
+    assert "must differ" in message
 
 
 def test_the_command_line_finds_a_running_copy(tmp_path: Path) -> None:

@@ -33,6 +33,7 @@ OPERATION_IDS = {
     "get /api/products/{product_id}/evidence/http-requests/summary": "summarizeEvidence",
     "get /.well-known/agent-feedback-v1.json": "getDiscovery",
     "get /.well-known/agent-feedback.json": "getDeprecatedDiscovery",
+    "get /.well-known/security.txt": "getSecurityContact",
     "get /sdk/manifest.json": "getManifest",
     "get /sdk/{name}": "downloadSdk",
     "get /healthz": "getLiveness",
@@ -131,6 +132,7 @@ def test_only_the_operations_of_public_mounts_need_no_credential(description: di
     assert public == {
         "get /.well-known/agent-feedback-v1.json",
         "get /.well-known/agent-feedback.json",
+        "get /.well-known/security.txt",
         "get /sdk/manifest.json",
         "get /sdk/{name}",
         "get /healthz",

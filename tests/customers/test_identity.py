@@ -40,25 +40,27 @@ def send_answer(context_api: ContextApi, value: str = "quiet_boutique", **refere
 
 def test_references_are_kept_as_digests_of_one_product() -> None:
     key = Pepper(b"pepper").derive(Purpose.CUSTOMER_REFERENCES, PRODUCT_ID)
-    digests = digest_references(key, None, "u1", None)
+    digests = digest_references([key], None, "u1", None)
     assert digests.user
-    assert len(digests.user) == 32
-    assert b"u1" not in digests.user
-    assert digest_references(key, None, "u1", None) == digests
-    assert (
-        digest_references(Pepper(b"pepper").derive(Purpose.CUSTOMER_REFERENCES, uuid.uuid4()), None, "u1", None)
-        != digests
-    )
-    assert (
-        digest_references(Pepper(b"other").derive(Purpose.CUSTOMER_REFERENCES, PRODUCT_ID), None, "u1", None) != digests
-    )
-    digests_of_x = digest_references(key, "x", "x", "x")
-    assert len(set(digests_of_x)) == 3
+    (digest,) = digests.user
+    assert len(digest) == 32
+    assert b"u1" not in digest
+    assert digest_references([key], None, "u1", None) == digests
+    key_of_another_product = Pepper(b"pepper").derive(Purpose.CUSTOMER_REFERENCES, uuid.uuid4())
+    assert digest_references([key_of_another_product], None, "u1", None) != digests
+    other_key = Pepper(b"other").derive(Purpose.CUSTOMER_REFERENCES, PRODUCT_ID)
+    assert digest_references([other_key], None, "u1", None) != digests
+    assert digest_references([other_key, key], None, "u1", None).user == [
+        *(digest_references([other_key], None, "u1", None).user or ()),
+        digest,
+    ]
+    same_references = digest_references([key], "x", "x", "x")
+    assert len({digests[0] for digests in same_references if digests}) == 3
 
 
 def test_the_level_follows_from_the_references() -> None:
     def level(*references: str | None) -> Level:
-        return digest_references(b"key", *references).level
+        return digest_references([b"key"], *references).level
 
     assert level("a", None, None) is level(None, "u", None) is level("a", "u", "n") is Level.VERIFIED
     assert level(None, None, "n") is Level.PSEUDONYMOUS

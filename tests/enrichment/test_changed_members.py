@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from app.enrichment.fingerprint import DIGEST_BYTES, differing_positions, digest_members
+from app.enrichment.fingerprint import DIGEST_BYTES, differing_positions, digest_members, digest_members_under
 from tests.conversations import PERSONALIZATION, ContextApi, item
 
 INTERACTION = "018f1f2e-7b4a-4c12-9c8d-123456789abc"
@@ -31,7 +31,11 @@ def test_the_same_value_in_two_places_has_two_digests() -> None:
     ("members", "positions"), [(["a", "b"], []), (["a", "c"], [1]), (["a"], [1]), (["a", "b", None], [2])]
 )
 def test_the_positions_that_differ_are_named(members: list[Any], positions: list[int]) -> None:
-    assert differing_positions(digest_members(b"key", ["a", "b"]), digest_members(b"key", members)) == positions
+    stored_digests = digest_members(b"key", ["a", "b"])
+    assert differing_positions(stored_digests, [digest_members(b"key", members)]) == positions
+    # Whichever key the stored digests are under.
+    under_each = digest_members_under([b"newer", b"key", b"older"], members)
+    assert differing_positions(stored_digests, under_each) == positions
 
 
 @pytest.mark.parametrize(

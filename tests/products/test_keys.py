@@ -6,7 +6,7 @@ import pytest
 from cryptography.fernet import InvalidToken
 
 from app.core.database import session, transaction
-from app.core.purposes import Pepper
+from app.core.purposes import Pepper, PepperRing
 from app.core.seal import Seal
 from app.products import keys
 from app.products.models import Key
@@ -48,11 +48,12 @@ def test_the_shape_of_a_product_key_is_exact(text: str, is_key: bool) -> None:
 
 def test_a_digest_needs_the_pepper() -> None:
     text = keys.mint(KeyKind.PRODUCT, uuid.uuid4()).text
-    pepper, other_pepper = Pepper(b"pepper"), Pepper(b"another pepper")
-    digest = pepper.digest_key(text)
-    assert keys.is_same(digest, text, pepper)
-    assert not keys.is_same(digest, text, other_pepper)
-    assert not keys.is_same(digest, text + "x", pepper)
+    ring, other_ring = PepperRing([b"pepper"]), PepperRing([b"another pepper", b"and another"])
+    digest = Pepper(b"pepper").digest_key(text)
+    assert keys.is_same(digest, text, ring)
+    assert keys.is_same(digest, text, PepperRing([b"newer pepper", b"pepper"]))
+    assert not keys.is_same(digest, text, other_ring)
+    assert not keys.is_same(digest, text + "x", ring)
 
 
 def test_a_sealed_secret_opens_with_any_configured_secret_and_seals_with_the_first() -> None:

@@ -32,7 +32,8 @@ from app.cli.dev.server_process import ServerFailed, socket_folder
 from app.cli.dev.supervisor import Supervisor, read_procfile
 from app.cli.dev.valkey import EmbeddedValkey
 from app.health.connections import broker_error, database_error
-from config.settings import DEVELOPMENT_PREFIX, RUNNING_COPY, BadSettings, Settings
+from config.secret_rings import DEVELOPMENT_PREFIX
+from config.settings import RUNNING_COPY, BadSettings, Settings
 
 ROOT = Path(__file__).resolve().parents[3]
 DEFAULT_PORT = 8000

@@ -1,0 +1,20 @@
+"""What accounts need secrets for."""
+
+from app.accounts.rules import PAIR_LIMIT
+from app.core.rotation import PepperUse, SealedColumn
+
+SEALED_COLUMNS = (SealedColumn("second_factors", ("user_id",), "sealed_secret"),)
+
+PEPPER_USES = (
+    PepperUse(
+        "counters of failed sign-ins",
+        "counters of failed sign-ins would begin again, and open forms be stale",
+        columns=("sign_in_throttles.digest",),
+        lasts_for=PAIR_LIMIT.reset_after,
+    ),
+)
+
+OTHER_COLUMNS = {
+    "login_sessions.digest": "a digest of 256 random bits, without a key",
+    "second_factors.recovery_digests": "digests of 80 random bits each, without a key",
+}

@@ -1,0 +1,18 @@
+"""What keys need secrets for."""
+
+from app.core.rotation import PepperUse, SealedColumn
+
+SEALED_COLUMNS = (SealedColumn("keys", ("id",), "sealed_secret"),)
+
+PEPPER_USES = (
+    PepperUse(
+        "keys",
+        "{count} keys that were not used since would become invalid (`flask key list` shows the pepperId of each; use, "
+        "rotate or revoke them)",
+        columns=("keys.digest",),
+        rows="keys WHERE revoked_at IS NULL AND (expires_at IS NULL OR expires_at > :now)",
+        ends_at="CASE WHEN bool_and(expires_at IS NOT NULL) THEN max(expires_at) END",
+    ),
+)
+
+OTHER_COLUMNS = {"keys.pepper_id": "names a pepper, and tells nothing about it"}

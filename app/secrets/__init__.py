@@ -1,0 +1,1 @@
+"""Rotation of the secrets of the service."""

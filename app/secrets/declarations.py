@@ -1,0 +1,19 @@
+"""What the packages declare about secrets, collected."""
+
+from itertools import chain
+
+from app.accounts import rotation as accounts
+from app.customers import rotation as customers
+from app.enrichment import rotation as enrichment
+from app.evidence import rotation as evidence
+from app.products import rotation as products
+
+DECLARATIONS = (accounts, customers, enrichment, evidence, products)
+
+SEALED_COLUMNS = tuple(chain.from_iterable(declaration.SEALED_COLUMNS for declaration in DECLARATIONS))
+PEPPER_USES = tuple(chain.from_iterable(declaration.PEPPER_USES for declaration in DECLARATIONS))
+
+OTHER_COLUMNS = {"replaced_peppers.id": "names a pepper, and tells nothing about it"} | {
+    column: reason for declaration in DECLARATIONS for column, reason in declaration.OTHER_COLUMNS.items()
+}
+"""Binary columns that need no secret, and why."""

@@ -1,0 +1,245 @@
+"""A whole rotation: old secrets, both, and the new ones alone."""
+
+import json
+import uuid
+from collections.abc import Iterator
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+from sqlalchemy import func, select
+
+from app.core.database import session, transaction
+from app.customers.models import Customer, CustomerReference
+from app.enrichment.models import Signal
+from app.evidence.models import EvidenceEvent
+from app.products import service as products
+from app.products.models import Key
+from app.products.rules import KeyKind
+from tests.conversations import Clock, ContextApi, handle, item
+from tests.factories import (
+    Company,
+    bearer,
+    create_company,
+    event,
+    observation,
+    send_events,
+    send_evidence,
+    send_review,
+    sign_in,
+)
+from tests.secrets.ring import Secrets, rotation
+
+STYLE = {"travel.stay_style": "quiet_boutique"}
+
+
+@pytest.fixture
+def ring(app: Flask) -> Iterator[Secrets]:
+    with rotation(app) as secrets:
+        yield secrets
+
+
+def rotate(app: Flask) -> Any:
+    result = app.test_cli_runner().invoke(args=["secrets", "rotate", "--json"])
+    assert result.exit_code == 0, result.output
+    return json.loads(result.output)
+
+
+def count(model: Any) -> int:
+    with transaction():
+        return session().scalar(select(func.count()).select_from(model)) or 0
+
+
+def remember(context_api: ContextApi, **references: str) -> Any:
+    """Let a customer's agent answer, to be remembered; returns the request."""
+    request = context_api.ask(**references)
+    assert request.status_code == 200, request.data
+    assert context_api.answer(request.json, item(remember=True)).status_code == 200
+    return request.json
+
+
+def test_a_whole_rotation_loses_only_what_the_documentation_says(
+    app: Flask, client: FlaskClient, context_api: ContextApi, clock: Clock, ring: Secrets
+) -> None:
+    company = context_api.company
+    with transaction():
+        idle_company = create_company()
+    # Under the old secrets.
+    interaction_id = str(uuid.uuid4())
+    question = {"userRef": "u1", "accountRef": "a1", "interactionId": interaction_id}
+    open_request = context_api.ask(**question).json
+    remember(context_api, userRef="u1", accountRef="a1")
+    remember(context_api, anonymousRef="n1")
+    remember(context_api, userRef="u-stays-away")
+    context_api.choose(context_api.ask(userRef="u-declines").json, "declined")
+    events = [observation(observedAt=clock.now.isoformat()) for _ in range(3)]
+    assert send_evidence(client, company, *events).json["accepted"] == 3
+    capability = company.capability(issued_at=int(clock.now.timestamp()))
+
+    # The new secrets are added: everything works on, under both.
+    ring.restart([ring.new_pepper, ring.old_pepper], [ring.new_sealing_secret, ring.old_sealing_secret])
+    assert send_events(client, company, event()).status_code == 202
+    assert send_review(client, capability).status_code in (200, 201)
+    assert sign_in(client, company).status_code == 200
+    retry = context_api.ask(**question)
+    assert (retry.status_code, retry.json["requestId"]) == (200, open_request["requestId"])
+    changed = context_api.ask(**question | {"remember": False})
+    assert [error["pointer"] for error in changed.json["errors"]] == ["/remember"]
+    receipt = context_api.answer(open_request, item(remember=True))
+    assert receipt.status_code == 200
+    assert send_evidence(client, company, *events, observation(observedAt=clock.now.isoformat())).json == {
+        "accepted": 1,
+        "duplicates": 3,
+        "expired": 0,
+    }
+    assert context_api.context_values(userRef="u1") == context_api.context_values(anonymousRef="n1") == STYLE
+    assert context_api.ask(userRef="u1", accountRef="a1").status_code == 200
+    assert context_api.ask(anonymousRef="n1").status_code == 200
+    assert count(Customer) == 4
+
+    # Rotate: what can be made again is, and the rest is counted.
+    report = rotate(app)
+    assert [(column["name"], column["resealed"]) for column in report["sealed"]] == [("keys.sealed_secret", 2)]
+    assert report["olderSealingSecrets"].startswith("They can be removed now")
+    assert report["renewedProductKeys"] == 1, "the other one was used, and renewed by that"
+    (pepper,) = report["olderPeppers"]
+    assert pepper["remaining"] == {"keys": 1, "customer references": 2, "customers who declined": 1}
+    assert pepper["removableOn"] == (clock.now + timedelta(days=92)).date().isoformat()
+    assert "1 customers who declined and were not named since would be asked again" in pepper["reason"]
+    again = rotate(app)
+    assert (again["sealed"][0]["resealed"], again["renewedProductKeys"]) == (0, 0)
+    assert again["olderPeppers"] == [pepper], "the day does not move"
+
+    # The old secrets are removed, before that day: what was renewed works on.
+    ring.restart([ring.new_pepper], [ring.new_sealing_secret])
+    for other in (company, idle_company):
+        assert send_events(client, other, event()).status_code == 202
+        token = other.capability(issued_at=int(clock.now.timestamp()))
+        assert send_review(client, token).status_code in (200, 201)
+    assert sign_in(client, company).status_code == 200
+    assert context_api.context_values(userRef="u1", accountRef="a1") == STYLE
+    assert context_api.context_values(userRef="u1") == context_api.context_values(anonymousRef="n1") == STYLE
+    # And what is lost is what `flask secrets rotate` has counted, and what it named without a number.
+    assert send_evidence(client, idle_company, observation()).status_code == 401
+    assert context_api.context_values(userRef="u-stays-away") == {}
+    assert context_api.ask(userRef="u-declines").json["state"] == "answer_ready"
+    assert context_api.inspect(open_request).status_code == 401
+    assert send_evidence(client, company, *events).json["accepted"] == 3
+
+
+def test_a_key_is_renewed_by_its_use_and_is_lost_without(
+    app: Flask, client: FlaskClient, company: Company, ring: Secrets
+) -> None:
+    with transaction():
+        idle_key = products.create_key(company.environment_id, KeyKind.COMPANY)
+    ring.restart([ring.new_pepper, ring.old_pepper])
+    for _ in range(2):
+        assert send_evidence(client, company, observation()).status_code == 200
+    with transaction():
+        digests = {key.id: (key.digest, key.pepper_id) for key in session().scalars(select(Key))}
+    used_id = company.company_key.split("_")[2]
+    assert digests[used_id][1] != digests[idle_key.id][1]
+    # Back to the old order: both are still known, as in the first step of a rotation of several machines.
+    ring.restart([ring.old_pepper, ring.new_pepper])
+    assert send_evidence(client, company, observation()).status_code == 200
+    ring.restart([ring.new_pepper, ring.old_pepper])
+    assert send_evidence(client, company, observation()).status_code == 200
+    ring.restart([ring.new_pepper])
+    assert send_evidence(client, company, observation()).status_code == 200
+    fields = client.get("/api/v2/enrichment/fields", headers=bearer(idle_key.text))
+    assert (fields.status_code, rotate(app)["underSecretsThatAreNotConfigured"]) == (401, {"keys": 2})
+
+
+def test_a_form_that_was_opened_before_is_still_valid(client: FlaskClient, company: Company, ring: Secrets) -> None:
+    token = client.get("/sign-in").text.partition('name="form_token" value="')[2].partition('"')[0]
+    ring.restart([ring.new_pepper, ring.old_pepper])
+    form = {"form_token": token, "email": company.email, "password": company.password}
+    assert client.post("/sign-in", data=form).status_code == 303
+    home = client.get("/").text
+    session_token = home.partition('name="form_token" value="')[2].partition('"')[0]
+    ring.restart([ring.old_pepper, ring.new_pepper])
+    assert client.post("/sign-out", data={"form_token": session_token}).status_code == 303
+
+
+def test_failed_sign_ins_count_on(client: FlaskClient, company: Company, ring: Secrets, clock: Clock) -> None:
+    for _ in range(5):
+        assert sign_in(client, company, json={"password": "wrong"}).status_code == 401
+    ring.restart([ring.new_pepper, ring.old_pepper])
+    assert sign_in(client, company, json={"password": "wrong"}).status_code == 401
+    assert sign_in(client, company).status_code == 429
+    clock.advance(minutes=1)
+    assert sign_in(client, company).status_code == 200
+
+
+def test_the_pepper_of_a_rotation_that_was_taken_back_is_the_newest_again(
+    app: Flask, company: Company, ring: Secrets, clock: Clock
+) -> None:
+    ring.restart([ring.new_pepper, ring.old_pepper])
+    first = rotate(app)["olderPeppers"][0]
+    ring.restart([ring.old_pepper, ring.new_pepper])
+    clock.advance(days=5)
+    (pepper,) = rotate(app)["olderPeppers"]
+    assert pepper["pepperId"] != first["pepperId"]
+    ring.restart([ring.new_pepper, ring.old_pepper])
+    clock.advance(days=5)
+    assert rotate(app)["olderPeppers"][0]["replacedAt"] > first["replacedAt"]
+
+
+def test_after_its_day_nothing_needs_the_old_pepper(
+    app: Flask, context_api: ContextApi, ring: Secrets, clock: Clock
+) -> None:
+    remember(context_api, userRef="u1")
+    ring.restart([ring.new_pepper, ring.old_pepper])
+    remember(context_api, userRef="u2")
+    assert rotate(app)["olderPeppers"][0]["remaining"] == {"customer references": 1}
+    clock.advance(days=92)
+    (pepper,) = rotate(app)["olderPeppers"]
+    assert (pepper["remaining"], pepper["reason"]) == ("none", "It can be removed now.")
+    assert pepper["removableOn"] == clock.now.date().isoformat()
+
+
+def test_what_is_stored_under_both_is_found_once(client: FlaskClient, context_api: ContextApi, ring: Secrets) -> None:
+    """A process without the new pepper has stored a reference and an event that one with it had stored before."""
+    company, sent = context_api.company, observation()
+    context_api.choose(context_api.ask(userRef="u1").json, "declined")
+    ring.restart([ring.new_pepper])
+    ring_keys = ContextApi(client, _new_keys(company))
+    remember(ring_keys, userRef="u1", accountRef="a1")
+    remember(ring_keys, userRef="u1")
+    assert count(Customer) == 2
+    ring.restart([ring.new_pepper, ring.old_pepper])
+    send_evidence(client, ring_keys.company, sent)
+    ring.restart([ring.old_pepper, ring.new_pepper])
+    assert send_evidence(client, ring_keys.company, sent).json["duplicates"] == 1
+    assert count(EvidenceEvent) == 1
+
+
+def _new_keys(company: Company) -> Company:
+    with transaction():
+        key = products.create_key(company.environment_id, KeyKind.COMPANY)
+    return Company(company.workspace_id, company.product_id, company.environment_id, company.product_key, key.text)
+
+
+def test_a_reference_that_two_processes_have_stored_becomes_one_customer_with_its_refusal(
+    client: FlaskClient, context_api: ContextApi, ring: Secrets
+) -> None:
+    context_api.choose(context_api.ask(userRef="u1").json, "declined")
+    ring.restart([ring.new_pepper])
+    new_keys = ContextApi(client, _new_keys(context_api.company))
+    remember(new_keys, userRef="u1")
+    assert count(Customer) == 2
+    ring.restart([ring.new_pepper, ring.old_pepper])
+    assert new_keys.ask(userRef="u1").json["state"] == "declined"
+    assert count(Signal) == 0, "the refusal holds for what the other process has stored"
+    assert (count(Customer), count(CustomerReference)) == (1, 1)
+
+
+def test_the_handle_names_its_request_whichever_pepper_has_signed_it(context_api: ContextApi, ring: Secrets) -> None:
+    request = context_api.ask(userRef="u1").json
+    ring.restart([ring.new_pepper, ring.old_pepper])
+    inspected = context_api.inspect(request)
+    assert inspected.status_code == 200
+    assert handle(inspected.json) != handle(request)
+    assert context_api.inspect(inspected.json).status_code == 200

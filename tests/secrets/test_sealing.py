@@ -1,0 +1,105 @@
+"""Sealing stored values again while the service runs."""
+
+from collections.abc import Iterator
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+from sqlalchemy import select, update
+
+from app.core.database import session, transaction
+from app.core.seal import Seal
+from app.products import redigest
+from app.products import service as products
+from app.products.models import Key
+from app.products.rules import KeyKind
+from app.secrets import sealing
+from tests.factories import Company, event, send_events, send_review
+from tests.secrets.ring import Secrets, rotation
+
+
+@pytest.fixture
+def ring(app: Flask) -> Iterator[Secrets]:
+    with rotation(app) as secrets:
+        yield secrets
+
+
+def sealed_secrets() -> dict[str, bytes]:
+    with transaction():
+        rows = session().execute(select(Key.id, Key.sealed_secret).where(Key.sealed_secret.is_not(None)))
+        return {key_id: bytes(sealed) for key_id, sealed in rows}
+
+
+def create_keys(company: Company, count: int) -> list[str]:
+    with transaction():
+        return [products.create_key(company.environment_id, KeyKind.PRODUCT).text for _ in range(count)]
+
+
+def test_every_batch_is_sealed_again_and_a_second_run_changes_nothing(
+    client: FlaskClient, company: Company, ring: Secrets, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sealing, "BATCH_SIZE", 2)
+    monkeypatch.setattr(redigest, "BATCH_SIZE", 2)
+    create_keys(company, 4)
+    ring.restart(sealing_secrets=[ring.new_sealing_secret, ring.old_sealing_secret])
+    assert [column.resealed for column in sealing.reseal()] == [5]
+    first = sealed_secrets()
+    assert all(Seal([ring.new_sealing_secret]).can_open(sealed) for sealed in first.values())
+    assert [(column.resealed, column.current) for column in sealing.reseal()] == [(0, 5)]
+    assert sealed_secrets() == first
+    ring.restart([ring.new_pepper, ring.old_pepper])
+    assert (redigest.redigest_product_keys(), redigest.redigest_product_keys()) == (5, 0)
+    assert send_events(client, company, event()).status_code == 202
+
+
+def test_a_run_that_was_interrupted_goes_on(company: Company, ring: Secrets, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sealing, "BATCH_SIZE", 2)
+    create_keys(company, 5)
+    ring.restart(sealing_secrets=[ring.new_sealing_secret, ring.old_sealing_secret])
+    close, calls = Seal.close, iter(range(100))
+
+    def close_and_die(seal: Seal, secret: bytes) -> bytes:
+        if next(calls) == 3:
+            raise KeyboardInterrupt
+        return close(seal, secret)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Seal, "close", close_and_die)
+        with pytest.raises(KeyboardInterrupt):
+            sealing.reseal()
+    assert [(column.resealed, column.current) for column in sealing.reseal()] == [(4, 6)]
+
+
+def test_a_value_that_was_replaced_meanwhile_stays(
+    company: Company, ring: Secrets, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ring.restart(sealing_secrets=[ring.new_sealing_secret, ring.old_sealing_secret])
+    close, other = Seal.close, Seal([ring.new_sealing_secret]).close(b"other")
+
+    def replace_and_close(seal: Seal, secret: bytes) -> bytes:
+        with transaction():
+            session().execute(update(Key).where(Key.sealed_secret.is_not(None)).values(sealed_secret=other))
+        return close(seal, secret)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Seal, "close", replace_and_close)
+        sealing.reseal()
+    assert list(sealed_secrets().values()) == [other]
+
+
+def test_a_value_that_no_secret_opens_is_counted_and_stays(app: Flask, company: Company, ring: Secrets) -> None:
+    before = sealed_secrets()
+    ring.restart([ring.new_pepper, ring.old_pepper], [ring.new_sealing_secret])
+    assert [(column.resealed, column.unreadable) for column in sealing.reseal()] == [(0, 1)]
+    assert redigest.redigest_product_keys() == 0
+    assert sealed_secrets() == before
+    output = app.test_cli_runner().invoke(args=["secrets", "rotate"]).output
+    assert "no configured secret opens 1 values" in output
+
+
+def test_a_key_that_was_sealed_again_still_signs(client: FlaskClient, company: Company, ring: Secrets) -> None:
+    capability = company.capability()
+    ring.restart(sealing_secrets=[ring.new_sealing_secret, ring.old_sealing_secret])
+    sealing.reseal()
+    ring.restart(sealing_secrets=[ring.new_sealing_secret])
+    assert send_review(client, capability).status_code in (200, 201)
