@@ -14,7 +14,9 @@ from app.products import service as products
 from app.products.models import Key
 from app.products.rules import KeyKind
 from app.secrets import sealing
-from tests.factories import Company, event, send_events, send_review
+from app.secrets.sealing import ResealedColumn
+from tests.accounts.fixtures import Device
+from tests.factories import Company, event, send_events, send_review, sign_in
 from tests.secrets.ring import Secrets, rotation
 
 
@@ -35,6 +37,11 @@ def create_keys(company: Company, count: int) -> list[str]:
         return [products.create_key(company.environment_id, KeyKind.PRODUCT).text for _ in range(count)]
 
 
+def reseal_keys() -> list[ResealedColumn]:
+    """Seal every value again; return what was done to the secrets of keys."""
+    return [column for column in sealing.reseal() if column.name == "keys.sealed_secret"]
+
+
 def test_every_batch_is_sealed_again_and_a_second_run_changes_nothing(
     client: FlaskClient, company: Company, ring: Secrets, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -42,10 +49,10 @@ def test_every_batch_is_sealed_again_and_a_second_run_changes_nothing(
     monkeypatch.setattr(redigest, "BATCH_SIZE", 2)
     create_keys(company, 4)
     ring.restart(sealing_secrets=[ring.new_sealing_secret, ring.old_sealing_secret])
-    assert [column.resealed for column in sealing.reseal()] == [5]
+    assert [column.resealed for column in reseal_keys()] == [5]
     first = sealed_secrets()
     assert all(Seal([ring.new_sealing_secret]).can_open(sealed) for sealed in first.values())
-    assert [(column.resealed, column.current) for column in sealing.reseal()] == [(0, 5)]
+    assert [(column.resealed, column.current) for column in reseal_keys()] == [(0, 5)]
     assert sealed_secrets() == first
     ring.restart([ring.new_pepper, ring.old_pepper])
     assert (redigest.redigest_product_keys(), redigest.redigest_product_keys()) == (5, 0)
@@ -67,7 +74,7 @@ def test_a_run_that_was_interrupted_goes_on(company: Company, ring: Secrets, mon
         patch.setattr(Seal, "close", close_and_die)
         with pytest.raises(KeyboardInterrupt):
             sealing.reseal()
-    assert [(column.resealed, column.current) for column in sealing.reseal()] == [(4, 6)]
+    assert [(column.resealed, column.current) for column in reseal_keys()] == [(4, 6)]
 
 
 def test_a_value_that_was_replaced_meanwhile_stays(
@@ -90,7 +97,7 @@ def test_a_value_that_was_replaced_meanwhile_stays(
 def test_a_value_that_no_secret_opens_is_counted_and_stays(app: Flask, company: Company, ring: Secrets) -> None:
     before = sealed_secrets()
     ring.restart([ring.new_pepper, ring.old_pepper], [ring.new_sealing_secret])
-    assert [(column.resealed, column.unreadable) for column in sealing.reseal()] == [(0, 1)]
+    assert [(column.resealed, column.unreadable) for column in reseal_keys()] == [(0, 1)]
     assert redigest.redigest_product_keys() == 0
     assert sealed_secrets() == before
     output = app.test_cli_runner().invoke(args=["secrets", "rotate"]).output
@@ -103,3 +110,12 @@ def test_a_key_that_was_sealed_again_still_signs(client: FlaskClient, company: C
     sealing.reseal()
     ring.restart(sealing_secrets=[ring.new_sealing_secret])
     assert send_review(client, capability).status_code in (200, 201)
+
+
+def test_a_second_factor_that_was_sealed_again_still_signs_in(
+    client: FlaskClient, company: Company, device: Device, ring: Secrets
+) -> None:
+    ring.restart(sealing_secrets=[ring.new_sealing_secret, ring.old_sealing_secret])
+    sealing.reseal()
+    ring.restart(sealing_secrets=[ring.new_sealing_secret])
+    assert sign_in(client, company, json={"code": device.code()}).status_code == 200
