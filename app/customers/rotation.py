@@ -20,7 +20,7 @@ _HAS_DECLINED = """
 PEPPER_USES = (
     PepperUse(
         "customer references",
-        "{count} customer references that were not sent since would name nobody, and be new customers later",
+        "customer references that were not sent since ({count}) would name nobody, and be new customers later",
         columns=("customer_references.digest", "customer_references.scope"),
         # When a customer was last seen is stored to the day.
         lasts_for=timedelta(days=1),
@@ -29,7 +29,7 @@ PEPPER_USES = (
     ),
     PepperUse(
         "customers who declined",
-        "{count} customers who declined and were not named since would be asked again",
+        "customers who declined and were not named since ({count}) would be asked again",
         rows=f"customer_references r WHERE {_HAS_DECLINED}",
         row_count="count(DISTINCT (product_id, customer_id))",
     ),

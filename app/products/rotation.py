@@ -7,8 +7,8 @@ SEALED_COLUMNS = (SealedColumn("keys", ("id",), "sealed_secret"),)
 PEPPER_USES = (
     PepperUse(
         "keys",
-        "{count} keys that were not used since would become invalid (`flask key list` shows the pepperId of each; use, "
-        "rotate or revoke them)",
+        "keys that were not used since ({count}) would become invalid: `flask key list` shows the pepperId of each; "
+        "use, rotate or revoke them",
         columns=("keys.digest",),
         rows="keys WHERE revoked_at IS NULL AND (expires_at IS NULL OR expires_at > :now)",
         ends_at="CASE WHEN bool_and(expires_at IS NOT NULL) THEN max(expires_at) END",

@@ -110,7 +110,7 @@ def test_a_whole_rotation_loses_only_what_the_documentation_says(
     (pepper,) = report["olderPeppers"]
     assert pepper["remaining"] == {"keys": 1, "customer references": 2, "customers who declined": 1}
     assert pepper["removableOn"] == (clock.now + timedelta(days=92)).date().isoformat()
-    assert "1 customers who declined and were not named since would be asked again" in pepper["reason"]
+    assert "customers who declined and were not named since (1) would be asked again" in pepper["reason"]
     again = rotate(app)
     assert (again["sealed"][0]["resealed"], again["renewedProductKeys"]) == (0, 0)
     assert again["olderPeppers"] == [pepper], "the day does not move"
