@@ -26,7 +26,7 @@ from app.outcomes.routes import blp as outcomes
 from app.personalization.routes import blp as personalization
 from app.reports.routes import blp as reports
 from app.screening.payload import refuse_forbidden_keys
-from app.screening.service import check_itself
+from app.screening.service import check_rules
 from app.telemetry.routes import blp as telemetry
 from app.tokens.guards import CAPABILITY, COMPANY_KEY, PRODUCT_KEY, PUBLIC
 from app.version import VERSION
@@ -66,7 +66,7 @@ PAGE_MOUNTS = (
 
 def install(app: Flask, settings: Settings) -> None:
     """Mount everything, and describe it in OpenAPI."""
-    check_itself()
+    check_rules()
     catalog_file()
     app.config.update(
         API_TITLE="Agent Feedback",

@@ -14,7 +14,7 @@ from app.core.http.blueprint import BYTES_PER_MEMBER
 from app.core.http.body import AGENT_BODY_BYTES, BATCH_BODY_BYTES
 from bench.load import request, send
 from bench.measure import service_cpu_s
-from tests.conversations import handle
+from tests.context_api import handle
 from tests.factories import NOTE, bearer, event
 from tests.journeys.stack import Stack, running_stack
 

@@ -23,7 +23,7 @@ from app.core.database import Timeouts, transaction
 from app.models import METADATA
 from config.secret_rings import DEVELOPMENT_PREFIX
 from config.settings import Settings
-from tests.conversations import Clock, ContextApi
+from tests.context_api import Clock, ContextApi
 from tests.factories import TEST_URL, Company, create_company
 
 pytest_plugins = ["tests.accounts.fixtures", "tests.accounts.providers", "tests.journeys.fixtures"]

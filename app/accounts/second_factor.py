@@ -69,7 +69,7 @@ def begin_enrolment(login: Login) -> None:
     if factor is None:
         factor = SecondFactor(user_id=login.user_id)
         session().add(factor)
-    factor.sealed_secret = _seal().close(codes.new_secret().encode())
+    factor.sealed_secret = _seal().encrypt(codes.new_secret().encode())
     factor.created_at, factor.last_step, factor.recovery_digests = clock.now(), 0, []
     session().flush()
 
@@ -137,7 +137,7 @@ def _lock_factor(user_id: uuid.UUID) -> SecondFactor | None:
 
 
 def _secret(factor: SecondFactor) -> str:
-    return _seal().open(factor.sealed_secret).decode()
+    return _seal().decrypt(factor.sealed_secret).decode()
 
 
 def _seal() -> Seal:

@@ -15,18 +15,18 @@ class Seal:
             [Fernet(base64.urlsafe_b64encode(hashlib.sha256(secret.encode()).digest())) for secret in secrets_]
         )
 
-    def close(self, secret: bytes) -> bytes:
-        """Seal a secret."""
+    def encrypt(self, secret: bytes) -> bytes:
+        """Return a secret encrypted."""
         return self._fernet.encrypt(secret)
 
-    def open(self, sealed_secret: bytes) -> bytes:
+    def decrypt(self, sealed_secret: bytes) -> bytes:
         """Return a sealed secret, or raise `cryptography.fernet.InvalidToken`."""
         return self._fernet.decrypt(sealed_secret)
 
-    def can_open(self, sealed_secret: bytes) -> bool:
+    def can_decrypt(self, sealed_secret: bytes) -> bool:
         """Tell whether one of the sealing secrets has sealed a secret."""
         try:
-            self.open(sealed_secret)
+            self.decrypt(sealed_secret)
         except InvalidToken:
             return False
         return True

@@ -6,7 +6,7 @@ from app.products.rules import Mode
 
 HOME = "/"
 
-MODES = {
+MODE_LABELS = {
     Mode.NEVER_ASK: "never_ask: nobody is asked",
     Mode.ASK_ONCE: "ask_once: each customer once",
     Mode.ASK_ALWAYS: "ask_always: at each use",

@@ -201,7 +201,7 @@ class KeyCache:
         if sealed_secret is None:
             return None
         try:
-            return self.seal.open(bytes(sealed_secret))
+            return self.seal.decrypt(bytes(sealed_secret))
         except InvalidToken:
             logger.error("a key was sealed with a secret that is not configured", extra={"keyId": key_id})
             return None

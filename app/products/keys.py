@@ -41,7 +41,7 @@ def read_id(text: str, kinds: Sequence[KeyKind]) -> str | None:
     return None
 
 
-def is_same(digest: bytes, text: str, ring: PepperRing) -> bool:
+def matches_digest(digest: bytes, text: str, ring: PepperRing) -> bool:
     """Tell whether a presented key has a stored digest under any pepper; each comparison takes constant time."""
     if hmac.compare_digest(digest, ring.newest.digest_key(text)):
         return True

@@ -49,7 +49,7 @@ def _change(key: Key, pepper: Pepper) -> dict[str, Any] | None:
     """Return the new digest of a key, or None where no sealing secret opens its signing secret."""
     assert key.sealed_secret is not None
     try:
-        secret = key_cache().seal.open(key.sealed_secret)
+        secret = key_cache().seal.decrypt(key.sealed_secret)
     except InvalidToken:
         return None
     new_digest = pepper.digest_signing_secret(secret)

@@ -166,7 +166,7 @@ def create_key(
             has_company_right=has_company_right,
             digest=pepper.digest_key(key.text),
             pepper_id=pepper.id,
-            sealed_secret=key_cache().seal.close(keys.signing_secret(key.text)) if kind is KeyKind.PRODUCT else None,
+            sealed_secret=key_cache().seal.encrypt(keys.signing_secret(key.text)) if kind is KeyKind.PRODUCT else None,
             replaces_id=replaces.id if replaces else None,
             created_at=now,
             expires_at=now + expires_in if expires_in else None,

@@ -29,7 +29,7 @@ _ROWS: tuple[Rule | Detector, ...] = (*RULES, *DETECTORS)
 _TRIGGERS = tuple(dict.fromkeys(row.trigger for row in _ROWS))
 """Each trigger once: rows that share one cost the gate nothing more."""
 _ROWS_OF_TRIGGER = [[position for position, row in enumerate(_ROWS) if row.trigger == trigger] for trigger in _TRIGGERS]
-_CANARY = len(_TRIGGERS)
+_EVERY_TEXT_TRIGGER = len(_TRIGGERS)
 """The position of the empty pattern in the gate."""
 
 
@@ -49,7 +49,7 @@ _GATE = _compile_gate()
 def find_private(text: str) -> Finding | None:
     """Return the first secret or personal data in a text, or None; raise `GateFailed` if it cannot be scanned."""
     for text_form in text_forms(text):
-        for position in _triggered(text_form):
+        for position in _triggered_rows(text_form):
             if finding := _apply(position, text_form):
                 return finding
     return None
@@ -58,7 +58,7 @@ def find_private(text: str) -> Finding | None:
 def find_secret(text: str) -> Finding | None:
     """Return the first secret in a text, or None; raise `GateFailed` if it cannot be scanned."""
     for text_form in text_forms(text):
-        for position in _triggered(text_form):
+        for position in _triggered_rows(text_form):
             if position < len(RULES) and (finding := _apply(position, text_form)):
                 return finding
     return None
@@ -71,12 +71,12 @@ def forget() -> None:
     personal.forget()
 
 
-def _triggered(text: str) -> list[int]:
+def _triggered_rows(text: str) -> list[int]:
     """Return the positions of the rows whose trigger matches, in their order."""
     matches = _GATE.Match(text) or ()
-    if _CANARY not in matches:
+    if _EVERY_TEXT_TRIGGER not in matches:
         raise GateFailed
-    return sorted(row for trigger in matches if trigger != _CANARY for row in _ROWS_OF_TRIGGER[trigger])
+    return sorted(row for trigger in matches if trigger != _EVERY_TEXT_TRIGGER for row in _ROWS_OF_TRIGGER[trigger])
 
 
 def _apply(position: int, text: str) -> Finding | None:

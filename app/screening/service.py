@@ -30,7 +30,7 @@ class ScreeningFailed(Unavailable):
 
 
 class SelfCheckFailed(RuntimeError):
-    """The rules miss a canary or reject an ordinary note; the service must not start."""
+    """The rules miss a generated secret or reject an ordinary note; the service must not start."""
 
 
 def reject_private(texts: Iterable[tuple[str, str]]) -> None:
@@ -73,17 +73,17 @@ def _scan(text: str, find: Callable[[str], Finding | None]) -> Finding | None:
         raise ScreeningFailed from None
 
 
-def check_itself() -> None:
-    """Check the rules against generated canaries; raise `SelfCheckFailed` if one is missed."""
-    for sentence, rule in _canaries():
+def check_rules() -> None:
+    """Check the rules against generated sentences; raise `SelfCheckFailed` if a secret is missed."""
+    for sentence, rule in _self_check_sentences():
         finding = find_private(sentence)
         if finding is None or finding.rule != rule:
-            raise SelfCheckFailed(f"screening does not find its canary for {rule}")
+            raise SelfCheckFailed(f"screening does not find the secret of its self-check for {rule}")
     if find_private("The page token expired twice, so the password reset needed one more try.") is not None:
         raise SelfCheckFailed("screening rejects an ordinary note")
 
 
-def _canaries() -> Iterable[tuple[str, str]]:
+def _self_check_sentences() -> Iterable[tuple[str, str]]:
     letters = string.ascii_letters + string.digits
     tail = "a1B2c3D4" + "".join(secrets.choice(letters) for _ in range(24))
     yield f"The call used afr2_{tail} and failed.", "own_key"

@@ -61,11 +61,11 @@ class _Batches:
         return rows
 
     def _change(self, key: list[Any], value: bytes) -> dict[str, Any] | None:
-        if self._newest.can_open(value):
+        if self._newest.can_decrypt(value):
             self.current += 1
             return None
         try:
-            new_value = self._newest.close(self._ring.open(value))
+            new_value = self._newest.encrypt(self._ring.decrypt(value))
         except InvalidToken:
             self.unreadable += 1
             return None

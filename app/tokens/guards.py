@@ -128,7 +128,7 @@ def _verified_key(kinds: Sequence[KeyKind], error: type[InvalidBearerToken]) -> 
     text, cache, ring = bearer(error), key_cache(), pepper_ring()
     key_id = keys.read_id(text, kinds)
     key = find_key(key_id) if key_id else None
-    if key is None or key.kind not in kinds or not keys.is_same(key.digest, text, ring):
+    if key is None or key.kind not in kinds or not keys.matches_digest(key.digest, text, ring):
         raise error
     if not key.is_valid(clock.now()):
         raise error

@@ -10,7 +10,7 @@ from app.catalog.entries import FILE, BadCatalog, catalog_file, read
 from app.catalog.rules import MAX_FIELDS
 from app.catalog.sensitive import find_sensitive
 from app.core.database import transaction
-from tests.conversations import ADVERTISING, ContextApi, item
+from tests.context_api import ADVERTISING, ContextApi, item
 from tests.factories import Company, bearer, create_company
 
 FIELDS = "/api/v2/enrichment/fields"

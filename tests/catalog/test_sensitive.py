@@ -4,7 +4,7 @@ import pytest
 
 from app.catalog.entries import catalog_file
 from app.catalog.sensitive import find_errors, find_sensitive, read_terms
-from tests.conversations import ContextApi
+from tests.context_api import ContextApi
 
 MUST_REFUSE = {
     "documents": [

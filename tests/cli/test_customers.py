@@ -7,7 +7,7 @@ import pytest
 from flask import Flask
 
 from tests.cli.test_commands import run_failing
-from tests.conversations import ContextApi, item
+from tests.context_api import ContextApi, item
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ from app.core.database import session, transaction
 from app.customers import service as customers
 from app.customers.models import Customer
 from app.retention import customers as retention
-from tests.conversations import PERSONALIZATION, ContextApi, item
+from tests.context_api import PERSONALIZATION, ContextApi, item
 from tests.factories import Company
 
 

@@ -6,7 +6,7 @@ from sqlalchemy import update
 
 from app.core.database import session, transaction
 from app.enrichment.models import Signal
-from tests.conversations import ContextApi, item
+from tests.context_api import ContextApi, item
 
 STYLE = {"travel.stay_style": "quiet_boutique"}
 

@@ -17,7 +17,7 @@ from app.customers.models import Customer
 from app.enrichment.models import Signal
 from app.products import service as products
 from app.products.rules import KeyKind
-from tests.conversations import ADVERTISING, PERSONALIZATION, Clock, ContextApi, item
+from tests.context_api import ADVERTISING, PERSONALIZATION, Clock, ContextApi, item
 from tests.factories import bearer, create_company
 
 

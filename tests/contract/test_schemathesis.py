@@ -7,7 +7,7 @@ from dataclasses import replace
 import requests
 
 from tests.conftest import ROOT
-from tests.conversations import handle
+from tests.context_api import handle
 from tests.factories import bearer
 from tests.journeys.stack import BIN, Stack
 

@@ -15,7 +15,7 @@ from app.consent import contract
 from app.core import protocol
 from app.core.database import transaction
 from app.products.rules import Mode
-from tests.conversations import item
+from tests.context_api import item
 from tests.factories import SOURCE, bearer, create_company, event, observation, send_review
 
 TOKEN = "afr2_" + "0" * 32 + ".payload." + "s" * 43

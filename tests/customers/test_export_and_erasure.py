@@ -10,7 +10,7 @@ from sqlalchemy import select, text
 from app.accounts.models import AuditEntry
 from app.core.database import session, transaction
 from app.models import METADATA
-from tests.conversations import PERSONALIZATION, ContextApi, item
+from tests.context_api import PERSONALIZATION, ContextApi, item
 
 REFERENCES = {
     "userRef": "user-reference-4711",

@@ -17,7 +17,7 @@ from app.customers.rules import Level, digest_references
 from app.enrichment.models import Signal
 from app.products import service as products
 from app.products.rules import KeyKind
-from tests.conversations import ADVERTISING, Clock, ContextApi, item
+from tests.context_api import ADVERTISING, Clock, ContextApi, item
 from tests.factories import Company, create_company
 
 PRODUCT_ID = uuid.UUID("018f1f2e-7b4a-4c12-9c8d-123456789abc")

@@ -12,7 +12,7 @@ from app.core.database import session, transaction
 from app.customers import locks
 from app.customers.locks import CustomerGone
 from app.customers.models import Customer
-from tests.conversations import ContextApi
+from tests.context_api import ContextApi
 from tests.factories import Company
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from app.dashboard.rules import MODES, local_path
+from app.dashboard.rules import MODE_LABELS, local_path
 from app.products.rules import Mode
 
 
@@ -37,4 +37,4 @@ def test_anything_else_becomes_the_home_page(text: str) -> None:
 
 
 def test_every_mode_has_a_label() -> None:
-    assert set(MODES) == set(Mode)
+    assert set(MODE_LABELS) == set(Mode)

@@ -14,7 +14,7 @@ from sqlalchemy import func, select
 from app.core.database import session, transaction
 from app.enrichment.models import Signal
 from app.interactions import service as interactions
-from tests.conversations import ADVERTISING, STATEMENT, Clock, ContextApi, handle, item
+from tests.context_api import ADVERTISING, STATEMENT, Clock, ContextApi, handle, item
 from tests.factories import Company, bearer
 
 INFERENCE = "agent_inference"

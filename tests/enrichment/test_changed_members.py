@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from app.enrichment.fingerprint import DIGEST_BYTES, differing_positions, digest_members, digest_members_under
-from tests.conversations import PERSONALIZATION, ContextApi, item
+from tests.context_api import PERSONALIZATION, ContextApi, item
 
 INTERACTION = "018f1f2e-7b4a-4c12-9c8d-123456789abc"
 

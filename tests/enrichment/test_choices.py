@@ -10,7 +10,7 @@ from sqlalchemy import func, select
 
 from app.core.database import session, transaction
 from app.enrichment.models import Signal
-from tests.conversations import ADVERTISING, Clock, ContextApi, handle, item
+from tests.context_api import ADVERTISING, Clock, ContextApi, handle, item
 from tests.factories import Company
 
 

@@ -6,7 +6,7 @@ from sqlalchemy import select
 from app.core.clients import browser_family, network_of
 from app.core.database import session, transaction
 from app.enrichment.models import EnrichmentRequest
-from tests.conversations import ContextApi
+from tests.context_api import ContextApi
 
 FIREFOX = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"
 CHROME = "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36"

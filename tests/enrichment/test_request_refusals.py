@@ -7,7 +7,7 @@ from sqlalchemy import func, select
 
 from app.core.database import session, transaction
 from app.enrichment.models import EnrichmentRequest
-from tests.conversations import ContextApi
+from tests.context_api import ContextApi
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ from app.products import service as products
 from app.products.rules import KeyKind
 from app.retention import service as retention
 from app.telemetry import persistence
-from tests.conversations import ADVERTISING, PERSONALIZATION, Clock, ContextApi, handle, item
+from tests.context_api import ADVERTISING, PERSONALIZATION, Clock, ContextApi, handle, item
 from tests.factories import Company, create_company, event, send_events
 
 INTERACTION = "018f1f2e-7b4a-4c12-9c8d-123456789abc"

@@ -20,7 +20,7 @@ from hypothesis.stateful import (
 
 from app.core.database import transaction
 from app.retention import service as retention
-from tests.conversations import ADVERTISING, PERSONALIZATION, Clock, ContextApi, item
+from tests.context_api import ADVERTISING, PERSONALIZATION, Clock, ContextApi, item
 from tests.factories import create_company
 
 VALUES = ("short", "long_form", "video", "audio")

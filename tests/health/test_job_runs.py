@@ -11,7 +11,7 @@ from app.core.database import transaction
 from app.core.jobs import Job
 from app.health import job_runs
 from app.health.rules import process_status
-from tests.conversations import Clock
+from tests.context_api import Clock
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 

@@ -11,7 +11,7 @@ from app.core.database import session, transaction
 from app.interactions import service as interactions
 from app.models import METADATA
 from app.telemetry import persistence
-from tests.conversations import ContextApi, handle, item
+from tests.context_api import ContextApi, handle, item
 from tests.factories import (
     Company,
     bearer,

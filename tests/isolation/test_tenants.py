@@ -9,7 +9,7 @@ from flask import Flask
 from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
-from tests.conversations import ContextApi, item
+from tests.context_api import ContextApi, item
 from tests.factories import bearer, event, observation, send_events, send_evidence, send_review, sign_in
 from tests.isolation.companies import ACCOUNT, USER, Tenant, create_tenant, stored_rows
 from tests.isolation.test_credentials import guarded_rules

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import requests
 
-from tests.conversations import PERSONALIZATION, handle, item
+from tests.context_api import PERSONALIZATION, handle, item
 from tests.factories import bearer
 from tests.journeys.stack import Stack, wait_until
 

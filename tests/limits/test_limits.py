@@ -15,7 +15,7 @@ from app.core.http import lifecycle
 from app.core.limits.counters import SharedCounters
 from app.core.limits.server import CounterServer
 from app.products.key_cache import CACHE_TTL_S
-from tests.conversations import ContextApi, handle
+from tests.context_api import ContextApi, handle
 from tests.factories import Company, bearer, event, send_events, send_review, sign_in
 from tests.limits.conftest import SetLimits, Timer
 

@@ -8,7 +8,7 @@ from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
 from app.core.database import transaction
-from tests.conversations import ContextApi
+from tests.context_api import ContextApi
 from tests.factories import (
     Company,
     bearer,

@@ -11,7 +11,7 @@ from flask.testing import FlaskClient
 
 from app.core.database import transaction
 from app.retention import service as retention
-from tests.conversations import ADVERTISING, PERSONALIZATION, Clock, ContextApi, item
+from tests.context_api import ADVERTISING, PERSONALIZATION, Clock, ContextApi, item
 from tests.factories import Company, create_company
 
 

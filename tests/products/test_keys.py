@@ -50,19 +50,19 @@ def test_a_digest_needs_the_pepper() -> None:
     text = keys.mint(KeyKind.PRODUCT, uuid.uuid4()).text
     ring, other_ring = PepperRing([b"pepper"]), PepperRing([b"another pepper", b"and another"])
     digest = Pepper(b"pepper").digest_key(text)
-    assert keys.is_same(digest, text, ring)
-    assert keys.is_same(digest, text, PepperRing([b"newer pepper", b"pepper"]))
-    assert not keys.is_same(digest, text, other_ring)
-    assert not keys.is_same(digest, text + "x", ring)
+    assert keys.matches_digest(digest, text, ring)
+    assert keys.matches_digest(digest, text, PepperRing([b"newer pepper", b"pepper"]))
+    assert not keys.matches_digest(digest, text, other_ring)
+    assert not keys.matches_digest(digest, text + "x", ring)
 
 
 def test_a_sealed_secret_opens_with_any_configured_secret_and_seals_with_the_first() -> None:
-    old = Seal(["old secret"]).close(b"signing secret")
+    old = Seal(["old secret"]).encrypt(b"signing secret")
     seal = Seal(["new secret", "old secret"])
-    assert seal.open(old) == b"signing secret"
-    assert Seal(["new secret"]).open(seal.close(b"signing secret")) == b"signing secret"
+    assert seal.decrypt(old) == b"signing secret"
+    assert Seal(["new secret"]).decrypt(seal.encrypt(b"signing secret")) == b"signing secret"
     with pytest.raises(InvalidToken):
-        Seal(["new secret"]).open(old)
+        Seal(["new secret"]).decrypt(old)
 
 
 def test_the_database_holds_neither_a_key_nor_its_signing_secret(company: Company) -> None:

@@ -8,7 +8,7 @@ from flask import Flask
 from app.core.database import transaction
 from app.products import service as products
 from app.products.rules import KeyKind
-from tests.conversations import Clock
+from tests.context_api import Clock
 from tests.factories import Company
 
 

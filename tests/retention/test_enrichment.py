@@ -13,7 +13,7 @@ from app.customers.models import Customer, CustomerChoice, CustomerReference
 from app.enrichment.models import ClosedRequest, EnrichmentRequest, Signal
 from app.products import service as products
 from app.retention import service
-from tests.conversations import Clock, ContextApi, item
+from tests.context_api import Clock, ContextApi, item
 
 
 def count(model: Any) -> int:

@@ -18,7 +18,7 @@ from app.retention.declarations import DECLARATIONS
 from app.retention.erasure import erase_product, tenant_tables
 from app.summaries import service as summaries
 from app.telemetry import persistence
-from tests.conversations import ADVERTISING, ContextApi, item
+from tests.context_api import ADVERTISING, ContextApi, item
 from tests.factories import Company, bearer, create_company, event, observation, send_events, send_evidence, send_review
 
 SUBJECT = "afsub1_" + "S" * 43

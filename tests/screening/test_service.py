@@ -14,7 +14,7 @@ from app.screening.scanner import Finding
 from app.screening.service import (
     ScreeningFailed,
     SelfCheckFailed,
-    check_itself,
+    check_rules,
     reject_private,
     reject_secrets,
     rejections,
@@ -24,7 +24,7 @@ from tests.screening.generators import fill
 NOTE = "The order was found on the second try."
 SECRET = fill("{base62:24}", random.Random(1))
 MAIL = fill("jane.{base36:6}@corp-mail.com", random.Random(1))
-NEVER = re.compile(r"(?!)")
+MATCHES_NOTHING = re.compile(r"(?!)")
 
 
 @pytest.fixture(autouse=True)
@@ -147,11 +147,11 @@ def test_a_rejected_text_is_not_logged(caplog: pytest.LogCaptureFixture) -> None
 
 
 def test_the_check_passes() -> None:
-    check_itself()
+    check_rules()
     assert not rejections
 
 
-@pytest.mark.parametrize("rule", [rule for _, rule in service._canaries()])
+@pytest.mark.parametrize("rule", [rule for _, rule in service._self_check_sentences()])
 def test_the_check_fails_when_a_rule_finds_nothing_any_more(monkeypatch: pytest.MonkeyPatch, rule: str) -> None:
     def find(text: str) -> Finding | None:
         finding = scanner.find_private(text)
@@ -159,14 +159,14 @@ def test_the_check_fails_when_a_rule_finds_nothing_any_more(monkeypatch: pytest.
 
     monkeypatch.setattr(service, "find_private", find)
     with pytest.raises(SelfCheckFailed, match=rule):
-        check_itself()
+        check_rules()
 
 
 def test_the_check_fails_when_everything_is_rejected(monkeypatch: pytest.MonkeyPatch) -> None:
     find = scanner.find_private
     monkeypatch.setattr(service, "find_private", lambda text: find(text) or Finding(scanner.SECRET, "everything"))
     with pytest.raises(SelfCheckFailed, match="ordinary note"):
-        check_itself()
+        check_rules()
 
 
 @pytest.mark.parametrize(

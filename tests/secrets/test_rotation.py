@@ -18,7 +18,7 @@ from app.evidence.models import EvidenceEvent
 from app.products import service as products
 from app.products.models import Key
 from app.products.rules import KeyKind
-from tests.conversations import Clock, ContextApi, handle, item
+from tests.context_api import Clock, ContextApi, handle, item
 from tests.factories import (
     Company,
     bearer,

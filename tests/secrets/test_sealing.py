@@ -51,7 +51,7 @@ def test_every_batch_is_sealed_again_and_a_second_run_changes_nothing(
     ring.restart(sealing_secrets=[ring.new_sealing_secret, ring.old_sealing_secret])
     assert [column.resealed for column in reseal_keys()] == [5]
     first = sealed_secrets()
-    assert all(Seal([ring.new_sealing_secret]).can_open(sealed) for sealed in first.values())
+    assert all(Seal([ring.new_sealing_secret]).can_decrypt(sealed) for sealed in first.values())
     assert [(column.resealed, column.current) for column in reseal_keys()] == [(0, 5)]
     assert sealed_secrets() == first
     ring.restart([ring.new_pepper, ring.old_pepper])
@@ -63,15 +63,15 @@ def test_a_run_that_was_interrupted_goes_on(company: Company, ring: Secrets, mon
     monkeypatch.setattr(sealing, "BATCH_SIZE", 2)
     create_keys(company, 5)
     ring.restart(sealing_secrets=[ring.new_sealing_secret, ring.old_sealing_secret])
-    close, calls = Seal.close, iter(range(100))
+    encrypt, calls = Seal.encrypt, iter(range(100))
 
-    def close_and_die(seal: Seal, secret: bytes) -> bytes:
+    def encrypt_and_die(seal: Seal, secret: bytes) -> bytes:
         if next(calls) == 3:
             raise KeyboardInterrupt
-        return close(seal, secret)
+        return encrypt(seal, secret)
 
     with monkeypatch.context() as patch:
-        patch.setattr(Seal, "close", close_and_die)
+        patch.setattr(Seal, "encrypt", encrypt_and_die)
         with pytest.raises(KeyboardInterrupt):
             sealing.reseal()
     assert [(column.resealed, column.current) for column in reseal_keys()] == [(4, 6)]
@@ -81,15 +81,15 @@ def test_a_value_that_was_replaced_meanwhile_stays(
     company: Company, ring: Secrets, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ring.restart(sealing_secrets=[ring.new_sealing_secret, ring.old_sealing_secret])
-    close, other = Seal.close, Seal([ring.new_sealing_secret]).close(b"other")
+    encrypt, other = Seal.encrypt, Seal([ring.new_sealing_secret]).encrypt(b"other")
 
-    def replace_and_close(seal: Seal, secret: bytes) -> bytes:
+    def replace_and_encrypt(seal: Seal, secret: bytes) -> bytes:
         with transaction():
             session().execute(update(Key).where(Key.sealed_secret.is_not(None)).values(sealed_secret=other))
-        return close(seal, secret)
+        return encrypt(seal, secret)
 
     with monkeypatch.context() as patch:
-        patch.setattr(Seal, "close", replace_and_close)
+        patch.setattr(Seal, "encrypt", replace_and_encrypt)
         sealing.reseal()
     assert list(sealed_secrets().values()) == [other]
 

@@ -8,7 +8,7 @@ from flask.testing import FlaskClient
 from app.core.database import transaction
 from app.interactions.service import find_interaction
 from app.telemetry import persistence
-from tests.conversations import ContextApi
+from tests.context_api import ContextApi
 from tests.factories import Company, event, send_events
 
 

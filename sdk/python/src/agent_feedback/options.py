@@ -11,7 +11,7 @@ from agent_feedback.errors import InvalidOption
 from agent_feedback.keys import CompanyKey, ProductKey
 from agent_feedback.runtime_hint import USER_AGENT
 
-MODES = ("never_ask", "ask_once", "ask_always", "off")
+MODE_LABELS = ("never_ask", "ask_once", "ask_always", "off")
 CACHE_MODES = ("safe", "private")
 LOOPBACK_HOSTS = ("127.0.0.1", "localhost", "::1")
 
@@ -58,7 +58,7 @@ def read_options(api_key: str | None, endpoint: str | None, settings: Mapping[st
     """Return the options of arguments and environment, arguments first, or raise `InvalidOption`."""
     options = dict(settings)
     company_key = read_company_key(options.pop("company_key", None))
-    options.setdefault("mode", os.environ.get("AGENT_FEEDBACK_MODE") or MODES[0])
+    options.setdefault("mode", os.environ.get("AGENT_FEEDBACK_MODE") or MODE_LABELS[0])
     for name, value in options.items():
         _check(name, value)
     return Options(
@@ -147,7 +147,7 @@ def _are_patterns(value: Any) -> bool:
 
 
 _RULES: dict[str, tuple[Callable[[Any], bool], str]] = {
-    "mode": (MODES.__contains__, f"one of {', '.join(MODES)} is needed"),
+    "mode": (MODE_LABELS.__contains__, f"one of {', '.join(MODE_LABELS)} is needed"),
     "cache_mode": (CACHE_MODES.__contains__, f"one of {', '.join(CACHE_MODES)} is needed"),
     "service_name": (lambda value: isinstance(value, str) and bool(value.strip()), "a name is needed"),
     **dict.fromkeys(("include", "exclude"), (_are_patterns, "a list of path patterns is needed, each from / or *")),
