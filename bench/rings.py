@@ -13,12 +13,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import psycopg2
-from app.cli.dev.servers import EmbeddedPostgres, socket_folder
 from psycopg2.extensions import connection as Connection
 from psycopg2.extensions import cursor as Cursor
 
 from app import create_app
 from app.cli import migrations
+from app.cli.dev.postgres import EmbeddedPostgres
+from app.cli.dev.server_process import socket_folder
 from app.context.service import RETRIEVE_CONTEXT
 from app.core.purposes import Pepper, PepperRing
 from app.customers.rules import digest_references
