@@ -16,15 +16,19 @@ PIN = re.compile(r"^([\w.-]+)==([\w.]+)", re.MULTILINE)
 LOCKS = {"requirements.txt": "requirements.lock", "requirements-dev.txt": "requirements-dev.lock"}
 
 
-def pins(name: str) -> dict[str, str]:
-    """Return the versions of a file's packages."""
-    return {canonicalize_name(package): version for package, version in PIN.findall((ROOT / name).read_text())}
+def pins(name: str) -> list[tuple[str, str]]:
+    """Return the packages of a file with their versions, of which a package may have one for each platform."""
+    return [(canonicalize_name(package), version) for package, version in PIN.findall((ROOT / name).read_text())]
 
 
-def needed_packages(names: set[str]) -> set[str]:
+def names(file: str) -> set[str]:
+    return {name for name, _ in pins(file)}
+
+
+def needed_packages(requirements: set[str]) -> set[str]:
     """Return the packages that are needed here, with what they need themselves, as far as they are installed."""
     needed: set[str] = set()
-    waiting = [Requirement(name) for name in names]
+    waiting = [Requirement(name) for name in requirements]
     while waiting:
         requirement = waiting.pop()
         name = canonicalize_name(requirement.name)
@@ -45,30 +49,26 @@ def needed_packages(names: set[str]) -> set[str]:
 
 @pytest.mark.parametrize(("requirements", "lock"), LOCKS.items())
 def test_every_requirement_is_locked_at_its_version(requirements: str, lock: str) -> None:
-    assert pins(requirements).items() <= pins(lock).items(), "run bin/lock"
+    assert set(pins(requirements)) <= set(pins(lock)), "run bin/lock"
 
 
 def test_what_requirements_need_themselves_is_locked() -> None:
-    names = set(pins("requirements.txt"))
-    needed = needed_packages(names)
-    assert needed > names
-    assert needed <= pins("requirements.lock").keys(), "run bin/lock"
-    assert needed_packages(set(pins("requirements-dev.txt"))) <= (
-        pins("requirements-dev.lock").keys() | pins("requirements.lock").keys()
-    )
+    needed = needed_packages(names("requirements.txt"))
+    assert needed > names("requirements.txt")
+    assert needed <= names("requirements.lock"), "run bin/lock"
+    needed_by_tests = needed_packages(names("requirements-dev.txt"))
+    assert needed_by_tests <= names("requirements-dev.lock") | names("requirements.lock"), "run bin/lock"
 
 
 def test_nothing_is_locked_that_no_requirement_needs() -> None:
     for_other_platforms = set(re.findall(r"^([\w.-]+)==\S+ ;", (ROOT / "requirements.lock").read_text(), re.MULTILINE))
-    needed = needed_packages(set(pins("requirements.txt")))
-    assert pins("requirements.lock").keys() - needed - for_other_platforms == set(), "run bin/lock"
+    needed = needed_packages(names("requirements.txt"))
+    assert names("requirements.lock") - needed - for_other_platforms == set(), "run bin/lock"
 
 
 def test_both_locks_agree() -> None:
-    versions = pins("requirements.lock")
-    assert {name: version for name, version in pins("requirements-dev.lock").items() if name in versions}.items() <= (
-        versions.items()
-    )
+    shared = {pin for pin in pins("requirements-dev.lock") if pin[0] in names("requirements.lock")}
+    assert shared <= set(pins("requirements.lock"))
 
 
 def entries(lock: Path) -> Iterator[str]:
@@ -96,11 +96,12 @@ def test_a_platform_that_installs_the_requirements_installs_the_lock() -> None:
 def test_the_list_of_packages_is_that_of_the_lock() -> None:
     document = json.loads((ROOT / "docs/sbom.json").read_text())
     assert (document["bomFormat"], document["specVersion"]) == ("CycloneDX", "1.6")
-    # A package has two versions where Python's own decides.
-    versions = PIN.findall((ROOT / "requirements.lock").read_text())
-    components = document["components"]
-    assert [(component["name"], component["version"]) for component in components] == versions
-    assert [component["purl"] for component in components] == [f"pkg:pypi/{name}@{v}" for name, v in versions]
+    assert [(component["name"], component["version"]) for component in document["components"]] == pins(
+        "requirements.lock"
+    )
+    assert [component["purl"] for component in document["components"]] == [
+        f"pkg:pypi/{name}@{version}" for name, version in pins("requirements.lock")
+    ]
     # What changes with every run would hide what has changed.
     assert "serialNumber" not in document
     assert "timestamp" not in document["metadata"]
