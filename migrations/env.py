@@ -4,7 +4,8 @@ import sys
 
 from alembic import context
 from flask import current_app
-from sqlalchemy import Connection, create_engine, make_url, pool, text
+from psycopg2.errors import InsufficientPrivilege
+from sqlalchemy import Connection, create_engine, exc, make_url, pool, text
 
 from app import models
 from app.health.connections import database_error
@@ -30,25 +31,35 @@ def run() -> None:
         sys.exit(error)
     # An engine of its own: a migration may take longer than any request.
     engine = create_engine(settings.migrations_database_url, poolclass=pool.NullPool, hide_parameters=True)
-    with engine.connect() as connection:
-        # Another runner may be at it; a release that waits for longer than this should fail and be looked at.
-        connection.execute(text("SET lock_timeout = '10min'"))
-        connection.execute(text("SELECT pg_advisory_lock(:lock)"), {"lock": RUNNER_LOCK})
-        # A migration that cannot have its lock fails at once instead of queueing every request behind it.
-        connection.execute(text("SET lock_timeout = '4s'; SET timezone = 'UTC'"))
-        connection.commit()
-        context.configure(
-            connection=connection,
-            target_metadata=models.METADATA,
-            compare_type=True,
-            compare_server_default=True,
-            transaction_per_migration=True,
-        )
-        with context.begin_transaction():
-            context.run_migrations()
-        if is_owner:
-            _grant(connection, make_url(settings.database_url).username)
+    try:
+        with engine.connect() as connection:
+            _migrate(connection)
+            if is_owner:
+                _grant(connection, make_url(settings.database_url).username)
+    except exc.ProgrammingError as error:
+        if not isinstance(error.orig, InsufficientPrivilege):
+            raise
+        reason = str(error.orig).partition("\n")[0]
+        sys.exit(f"PostgreSQL reports: {reason}; AGENT_FEEDBACK_MIGRATIONS_DATABASE_URL has to name the tables' owner.")
     engine.dispose()
+
+
+def _migrate(connection: Connection) -> None:
+    # Another runner may be at it; a release that waits for longer than this should fail and be looked at.
+    connection.execute(text("SET lock_timeout = '10min'"))
+    connection.execute(text("SELECT pg_advisory_lock(:lock)"), {"lock": RUNNER_LOCK})
+    # A migration that cannot have its lock fails at once instead of queueing every request behind it.
+    connection.execute(text("SET lock_timeout = '4s'; SET timezone = 'UTC'"))
+    connection.commit()
+    context.configure(
+        connection=connection,
+        target_metadata=models.METADATA,
+        compare_type=True,
+        compare_server_default=True,
+        transaction_per_migration=True,
+    )
+    with context.begin_transaction():
+        context.run_migrations()
 
 
 def _grant(connection: Connection, role: str | None) -> None:

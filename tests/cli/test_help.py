@@ -43,6 +43,18 @@ def test_migrations_with_a_wrong_url_end_with_a_sentence(servers: Servers) -> No
     assert process.stderr == "PostgreSQL at 127.0.0.1:1 refuses connections; is DATABASE_URL right?\n"
 
 
+def test_migrations_as_the_services_role_end_with_a_sentence(servers: Servers) -> None:
+    if not servers.has_roles:
+        pytest.skip("a named server has one role")
+    environ = environment(servers, servers.database(f"test_{secrets.token_hex(4)}"))
+    process = flask("db", "upgrade", **{**environ, "AGENT_FEEDBACK_MIGRATIONS_DATABASE_URL": ""})
+    assert process.returncode == 1
+    assert process.stderr == (
+        "PostgreSQL reports: permission denied for schema public; "
+        "AGENT_FEEDBACK_MIGRATIONS_DATABASE_URL has to name the tables' owner.\n"
+    )
+
+
 def test_migrations_run_from_the_command_line(servers: Servers) -> None:
     process = flask("db", "upgrade", **environment(servers, servers.database(f"test_{secrets.token_hex(4)}")))
     assert process.returncode == 0, process.stderr

@@ -177,8 +177,12 @@ def test_killing_the_supervisor_leaves_nothing_that_hinders_the_next_start(tmp_p
 
 
 def test_real_servers_are_used_when_they_are_named(tmp_path: Path, servers: Any) -> None:
-    database_url = servers.database(f"named_{secrets.token_hex(4)}").replace("postgresql://", "postgres://")
-    environ = {"DATABASE_URL": database_url, "REDIS_URL": servers.broker_url}
+    database_url = servers.database(f"named_{secrets.token_hex(4)}")
+    environ = {
+        "DATABASE_URL": database_url.replace("postgresql://", "postgres://"),
+        "AGENT_FEEDBACK_MIGRATIONS_DATABASE_URL": servers.migrations_url(database_url),
+        "REDIS_URL": servers.broker_url,
+    }
     with bin_dev("--port", str(free_port()), "--data-dir", ".", folder=tmp_path, environ=environ) as process:
         read_until_ready(process)
         names = {child.name() for child in psutil.Process(process.pid).children(recursive=True)}

@@ -7,6 +7,7 @@ import signal
 import socket
 import time
 
+import psutil
 import pytest
 
 from tests.factories import NOTE
@@ -115,9 +116,9 @@ def test_a_database_that_is_away_is_503_within_two_seconds_and_back_without_a_re
 
 
 def test_a_frozen_database_is_503_within_two_seconds(stack: Stack, sender: Sender) -> None:
-    backends = [row[0] for row in stack.query("SELECT pid FROM pg_stat_activity WHERE backend_type = 'client backend'")]
     assert stack.postgres.process
-    frozen = [stack.postgres.process.pid, *backends]
+    server = psutil.Process(stack.postgres.process.pid)
+    frozen = [server.pid, *(backend.pid for backend in server.children())]
     _signal_all(frozen, signal.SIGSTOP)
     try:
         for _ in range(3):

@@ -33,7 +33,7 @@ def test_events_queue_while_a_limit_lasts_and_the_oldest_are_dropped_when_it_is_
     endpoint.replies.append(LIMITED)
     queue = make_queue(max_queue_size=3)
     put(queue, 1)
-    wait_until(lambda: len(endpoint.received) == 1)
+    wait_until(lambda: len(endpoint.requests) == 1)
     put(queue, 2, 3, 4, 5)
     assert queue.flush(10)
     assert endpoint.numbers == [1, 3, 4, 5]

@@ -40,6 +40,7 @@ DEFAULT_PORT = 8000
 FIRST_UNPRIVILEGED_PORT = 1024
 PORTS_TO_TRY = 100
 READY_TIMEOUT_S = 60.0
+MIGRATIONS_URL = "AGENT_FEEDBACK_MIGRATIONS_DATABASE_URL"
 DATABASE = "agent_feedback"
 
 
@@ -161,7 +162,9 @@ def _start_servers(
         else "using the named servers …"
     )
     _check_servers(urls)
-    if len(urls) < 2:
+    if os.environ.get(MIGRATIONS_URL):
+        urls[MIGRATIONS_URL] = os.environ[MIGRATIONS_URL]
+    if _embedded_servers(urls):
         sockets = socket_folder()
         stack.callback(_remove_sockets, sockets)
     if "DATABASE_URL" not in urls:
@@ -171,7 +174,7 @@ def _start_servers(
         servers.append(postgres)
         postgres.create_database(DATABASE)
         urls["DATABASE_URL"] = postgres.url(DATABASE, SERVICE)
-        urls["AGENT_FEEDBACK_MIGRATIONS_DATABASE_URL"] = postgres.url(DATABASE, OWNER)
+        urls[MIGRATIONS_URL] = postgres.url(DATABASE, OWNER)
     if "REDIS_URL" not in urls:
         valkey = EmbeddedValkey(sockets, data_dir / "valkey.log")
         stack.callback(valkey.stop)
