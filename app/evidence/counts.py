@@ -14,14 +14,14 @@ from app.core.database import session, transaction
 BATCH_SIZE = 5_000
 """Changes in one transaction: some fifty milliseconds."""
 
-NAMES = "source_kind, source_provider, actor_provider, fetch_class, network_method, referral_provider"
-"""By what events are counted."""
+DIMENSIONS = "source_kind, source_provider, actor_provider, fetch_class, network_method, referral_provider"
+"""The columns by which events are counted."""
 
 
 def record_changes(rows: str, sign: str = "") -> str:
     """Return the statement that records how many events `rows` adds to each count, or with the sign `-` removes."""
     return f"""
-        INSERT INTO evidence_changes (environment_id, day_on, {NAMES}, events)
+        INSERT INTO evidence_changes (environment_id, day_on, {DIMENSIONS}, events)
         SELECT environment_id, (observed_at AT TIME ZONE 'UTC')::date, source_kind, source_provider,
                coalesce(actor_provider, ''), coalesce(fetch_class, ''), coalesce(network_method, ''),
                coalesce(referral_provider, ''), {sign}count(*)
@@ -36,11 +36,12 @@ _MOVE = text(f"""
     WITH claimed AS (
         DELETE FROM evidence_changes WHERE (environment_id, id) IN (
             SELECT environment_id, id FROM evidence_changes ORDER BY environment_id, id LIMIT :batch_size)
-        RETURNING environment_id, day_on, {NAMES}, events
+        RETURNING environment_id, day_on, {DIMENSIONS}, events
     ), moved AS (
-        INSERT INTO evidence_days AS d (environment_id, day_on, {NAMES}, events)
-        SELECT environment_id, day_on, {NAMES}, sum(events) FROM claimed GROUP BY environment_id, day_on, {NAMES}
-        ON CONFLICT (environment_id, day_on, {NAMES}) DO UPDATE SET events = d.events + excluded.events
+        INSERT INTO evidence_days AS d (environment_id, day_on, {DIMENSIONS}, events)
+        SELECT environment_id, day_on, {DIMENSIONS}, sum(events) FROM claimed
+        GROUP BY environment_id, day_on, {DIMENSIONS}
+        ON CONFLICT (environment_id, day_on, {DIMENSIONS}) DO UPDATE SET events = d.events + excluded.events
         RETURNING d.environment_id, d.events
     )
     SELECT (SELECT count(*) FROM claimed) AS changes,

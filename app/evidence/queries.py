@@ -12,24 +12,24 @@ from app.core import clock
 from app.core.database import session
 from app.core.errors import NotFound
 from app.evidence import rules
-from app.evidence.counts import NAMES
+from app.evidence.counts import DIMENSIONS
 from app.products.models import Environment, Product
 
 # Day counts and what is not in them yet, added up in one statement: one consistent moment. The name of a list is that
 # of the column by which it is grouped.
 _COUNT = text(f"""
     WITH counted AS (
-        SELECT day_on, {NAMES}, events FROM evidence_days
+        SELECT day_on, {DIMENSIONS}, events FROM evidence_days
         WHERE environment_id = :environment_id AND day_on BETWEEN :first_on AND :last_on
         UNION ALL
-        SELECT day_on, {NAMES}, events FROM evidence_changes
+        SELECT day_on, {DIMENSIONS}, events FROM evidence_changes
         WHERE environment_id = :environment_id AND day_on BETWEEN :first_on AND :last_on
     )
     SELECT CASE 0 WHEN GROUPING(day_on) THEN 'day_on' WHEN GROUPING(actor_provider) THEN 'actor_provider'
                WHEN GROUPING(fetch_class) THEN 'fetch_class' WHEN GROUPING(network_method) THEN 'network_method'
                WHEN GROUPING(referral_provider) THEN 'referral_provider'
                WHEN GROUPING(source_kind) THEN 'source_kind' ELSE 'total' END AS list,
-           day_on, {NAMES}, coalesce(sum(events), 0) AS events,
+           day_on, {DIMENSIONS}, coalesce(sum(events), 0) AS events,
            coalesce(sum(events) FILTER (WHERE actor_provider <> ''), 0) AS fetches,
            coalesce(sum(events) FILTER (WHERE referral_provider <> ''), 0) AS referrals
     FROM counted
@@ -62,7 +62,7 @@ class Totals:
 
 @dataclass(frozen=True, slots=True)
 class Count:
-    """How many events have a name."""
+    """How many events have one value of a dimension."""
 
     name: str
     count: int
@@ -141,7 +141,7 @@ def _sort(counts: Iterable[Count]) -> list[Count]:
 
 
 def _tiers(fetch_count: int, attested_count: int) -> list[Count]:
-    """Split the fetches: network evidence comes beside an agent's token only, and is what attests."""
+    """Count the fetches by evidence tier; only a fetch has a network method, and one that has it is attested."""
     return _sort([Count(rules.SOURCE_ATTESTED, attested_count), Count(rules.CLAIMED, fetch_count - attested_count)])
 
 

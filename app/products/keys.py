@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from app.core.purposes import PepperRing
 from app.products.rules import KeyKind
 
-# The secret part of a product key may hold any visible character; the wire law only says how long it is at least.
+# The secret part of a product key may hold any visible character; the contract only gives its minimum length.
 _PRODUCT = re.compile(r"af_live_([0-9a-f]{32})_[!-~]{20,200}\Z")
 _COMPANY = re.compile(r"af_company_([0-9a-f]{32})_[A-Za-z0-9_-]{43}\Z")
 
@@ -49,6 +49,7 @@ def matches_digest(digest: bytes, text: str, ring: PepperRing) -> bool:
 
 
 def _other_digests(text: str, ring: PepperRing) -> Iterator[bytes]:
+    # A key whose digest was renewed while its text was not at hand is stored by its signing secret.
     secret = signing_secret(text)
     yield from (pepper.digest_key(text) for pepper in ring.peppers[1:])
     yield from (pepper.digest_signing_secret(secret) for pepper in ring.peppers)

@@ -91,16 +91,16 @@ def test_another_name_is_not_found(client: FlaskClient) -> None:
     assert client.get("/sdk/anything.zip").json["code"] == "not_found"
 
 
-SECURITY = "/.well-known/security.txt"
+SECURITY_TXT_PATH = "/.well-known/security.txt"
 
 
-def with_contact(app: Flask, monkeypatch: pytest.MonkeyPatch, **details: str) -> None:
+def set_contact(app: Flask, monkeypatch: pytest.MonkeyPatch, **details: str) -> None:
     settings = replace(app.extensions["settings"], **details)
     monkeypatch.setitem(app.extensions, "settings", settings)
 
 
 def test_without_a_contact_there_is_no_security_txt(client: FlaskClient) -> None:
-    answer = client.get(SECURITY)
+    answer = client.get(SECURITY_TXT_PATH)
     assert (answer.status_code, answer.json["code"]) == (404, "not_found")
 
 
@@ -108,23 +108,23 @@ def test_security_txt_has_what_rfc_9116_demands(
     app: Flask, client: FlaskClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     policy = "https://example.com/security"
-    with_contact(app, monkeypatch, security_contact="mailto:security@example.com", security_policy=policy)
-    answer = client.get(SECURITY)
+    set_contact(app, monkeypatch, security_contact="mailto:security@example.com", security_policy=policy)
+    answer = client.get(SECURITY_TXT_PATH)
     assert answer.headers["Content-Type"] == "text/plain; charset=utf-8"
     fields = dict(line.split(": ", 1) for line in answer.text.splitlines())
     expires_at = datetime.fromisoformat(fields.pop("Expires"))
     assert fields == {
         "Contact": "mailto:security@example.com",
         "Preferred-Languages": "en",
-        "Canonical": BASE_URL + SECURITY,
+        "Canonical": BASE_URL + SECURITY_TXT_PATH,
         "Policy": policy,
     }
     assert timedelta(days=30) < expires_at - datetime.now(UTC) < timedelta(days=365)
-    assert client.get(SECURITY, headers={"If-None-Match": answer.headers["ETag"]}).status_code == 304
+    assert client.get(SECURITY_TXT_PATH, headers={"If-None-Match": answer.headers["ETag"]}).status_code == 304
 
 
 def test_security_txt_never_expires(app: Flask, client: FlaskClient, monkeypatch: pytest.MonkeyPatch) -> None:
-    with_contact(app, monkeypatch, security_contact="https://example.com/report")
+    set_contact(app, monkeypatch, security_contact="https://example.com/report")
     monkeypatch.setattr("app.core.clock.now", lambda: datetime(2036, 2, 29, 23, 59, tzinfo=UTC))
-    assert "Expires: 2036-08-27T00:00:00Z\n" in client.get(SECURITY).text
-    assert "Policy" not in client.get(SECURITY).text
+    assert "Expires: 2036-08-27T00:00:00Z\n" in client.get(SECURITY_TXT_PATH).text
+    assert "Policy" not in client.get(SECURITY_TXT_PATH).text

@@ -1,4 +1,4 @@
-"""Asking: the first answer is ready to be handed on, and a retry is the same request."""
+"""Enrichment requests: the response holds all that an agent needs, and a retry gets the same request."""
 
 import threading
 import uuid
@@ -71,7 +71,7 @@ def test_the_first_response_is_ready_to_be_answered(context_api: ContextApi) -> 
 
 
 @pytest.mark.parametrize("surface", ["http_json", "html", "mcp"])
-def test_asking_notes_the_interaction_and_mcp_confirms_it_at_once(context_api: ContextApi, surface: str) -> None:
+def test_a_request_stores_its_interaction_and_mcp_confirms_it_at_once(context_api: ContextApi, surface: str) -> None:
     request = context_api.ask(
         surface=surface, operation="/hotels/:id", statusCode=200, durationMs=3, runtimeHint="agent/1.0"
     )

@@ -18,8 +18,8 @@ from tests.journeys.stack import wait_until
 from tests.limits.conftest import MakeCounters, Timer
 
 
-def policy(text: str = "3/minute", name: str = "key", *, is_shared_at_once: bool = True) -> Policy:
-    return limit_policy(name, parse_limit(text), is_shared_at_once=is_shared_at_once)
+def policy(text: str = "3/minute", name: str = "key", *, is_first_unit_shared: bool = True) -> Policy:
+    return limit_policy(name, parse_limit(text), is_first_unit_shared=is_first_unit_shared)
 
 
 def spend(counters: SharedCounters, times: int, cost: Cost | None = None) -> int:
@@ -85,7 +85,7 @@ def test_a_refusal_asks_the_server_so_that_no_process_gives_more_than_the_whole(
 
 def test_a_single_use_is_kept_in_its_process_where_the_policy_says_so(make_counters: MakeCounters) -> None:
     one, other = make_counters(), make_counters()
-    cost = Cost(policy("2/minute", is_shared_at_once=False), "a")
+    cost = Cost(policy("2/minute", is_first_unit_shared=False), "a")
     for process in (one, other):
         assert spend(process, 1, cost) == 1
         process.share()

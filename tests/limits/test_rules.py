@@ -24,7 +24,7 @@ def test_a_client_is_its_address_or_the_network_of_one_customer(address: str, pr
 
 
 def test_the_fields_of_a_response_are_structured_and_name_the_policy() -> None:
-    policy = limit_policy("capability", parse_limit("60/minute"), is_shared_at_once=True)
+    policy = limit_policy("capability", parse_limit("60/minute"), is_first_unit_shared=True)
     assert rate_limit_fields(policy, 0, 37) == {
         "Retry-After": "37",
         "RateLimit-Policy": '"capability";q=60;w=60',
@@ -42,7 +42,7 @@ def test_the_fields_of_a_response_are_structured_and_name_the_policy() -> None:
     ],
 )
 def test_a_limit_is_a_number_and_a_period(text: str, amount: int, window_s: int, period: str) -> None:
-    policy = limit_policy("key", parse_limit(text), is_shared_at_once=True)
+    policy = limit_policy("key", parse_limit(text), is_first_unit_shared=True)
     assert (policy.amount, policy.window_s, policy.period) == (amount, window_s, period)
 
 

@@ -26,7 +26,7 @@ class Response:
     body: bytes = b""
     starts: int = 0
 
-    def all(self, name: str) -> list[str]:
+    def get_all(self, name: str) -> list[str]:
         return [value for header_name, value in self.headers if header_name.lower() == name.lower()]
 
     @property

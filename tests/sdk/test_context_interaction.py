@@ -37,12 +37,12 @@ def recording_app(feedback: CompanyClient, interactions: list[str | None], **arg
 def test_the_repetition_is_recognised_and_not_asked_again(endpoint: Endpoint, feedback: CompanyClient) -> None:
     interactions: list[str | None] = []
     app = recording_app(feedback, interactions)
-    (interaction,) = fetch(app, "/products/1").all(HEADER)
+    (interaction,) = fetch(app, "/products/1").get_all(HEADER)
     # Another number is the same operation.
     second_response = fetch(app, "/products/2", HTTP_SERVICE_CONTEXT_INTERACTION=interaction.upper())
     assert interactions == [None, interaction]
     assert "_service" not in json.loads(second_response.body)
-    assert not second_response.all(HEADER)
+    assert not second_response.get_all(HEADER)
     assert len(requests_of(endpoint)) == 1
     # It is a new interaction all the same.
     assert feedback.events[0]["interactionId"] == interaction != feedback.events[1]["interactionId"]
@@ -50,7 +50,7 @@ def test_the_repetition_is_recognised_and_not_asked_again(endpoint: Endpoint, fe
 
 def test_another_process_with_the_same_key_recognises_it_too(endpoint: Endpoint, feedback: CompanyClient) -> None:
     interactions: list[str | None] = []
-    (interaction,) = fetch(recording_app(feedback, [])).all(HEADER)
+    (interaction,) = fetch(recording_app(feedback, [])).get_all(HEADER)
     fetch(recording_app(CompanyClient(endpoint.url), interactions), HTTP_SERVICE_CONTEXT_INTERACTION=interaction)
     assert interactions == [interaction]
 
@@ -61,10 +61,10 @@ def test_another_process_with_the_same_key_recognises_it_too(endpoint: Endpoint,
 def test_another_operation_does_not_get_it(feedback: CompanyClient, other_request: dict[str, Any]) -> None:
     interactions: list[str | None] = []
     app = recording_app(feedback, interactions)
-    (interaction,) = fetch(app).all(HEADER)
+    (interaction,) = fetch(app).get_all(HEADER)
     response = fetch(app, HTTP_SERVICE_CONTEXT_INTERACTION=interaction, **other_request)
     assert interactions == [None, None]
-    assert response.all(HEADER)
+    assert response.get_all(HEADER)
 
 
 @pytest.mark.parametrize(
@@ -72,19 +72,19 @@ def test_another_operation_does_not_get_it(feedback: CompanyClient, other_reques
     ["", "x", str(uuid.uuid4()), str(uuid.uuid1()), "{" + str(uuid.uuid4()) + "}", "0" * 5000, "\xe9" * 36, "a, b"],
     ids=["empty", "short", "uuid4", "uuid1", "braces", "long", "not ASCII", "list"],
 )
-def test_what_was_not_given_out_is_not_taken(feedback: CompanyClient, header: str) -> None:
+def test_an_id_that_was_not_issued_is_ignored(feedback: CompanyClient, header: str) -> None:
     interactions: list[str | None] = []
     fetch(recording_app(feedback, interactions), HTTP_SERVICE_CONTEXT_INTERACTION=header)
     assert interactions == [None]
 
 
 def test_a_known_customer_is_asked_whatever_the_request_says(endpoint: Endpoint, feedback: CompanyClient) -> None:
-    (interaction,) = fetch(recording_app(feedback, [])).all(HEADER)
+    (interaction,) = fetch(recording_app(feedback, [])).get_all(HEADER)
     response = fetch(
         recording_app(feedback, [], customer=CustomerReferences("u")), HTTP_SERVICE_CONTEXT_INTERACTION=interaction
     )
     assert "_service" in json.loads(response.body)
-    assert not response.all(HEADER)
+    assert not response.get_all(HEADER)
 
 
 def test_the_context_of_the_repetition_is_asked_for_by_its_interaction(
@@ -96,7 +96,7 @@ def test_the_context_of_the_repetition_is_asked_for_by_its_interaction(
         context.context(purpose="product_personalization", interaction_id=context.interaction(environ))
         return make_enrichment_app(feedback)(environ, start_response)
 
-    (interaction,) = fetch(feedback.wsgi(app)).all(HEADER)
+    (interaction,) = fetch(feedback.wsgi(app)).get_all(HEADER)
     endpoint.default_reply = json_reply({"retrievalId": "r", "items": []})
     fetch(feedback.wsgi(app), HTTP_SERVICE_CONTEXT_INTERACTION=interaction)
     assert [request.path.rpartition("/")[2] for request in endpoint.requests] == ["requests", "customer-context"]
@@ -104,9 +104,9 @@ def test_the_context_of_the_repetition_is_asked_for_by_its_interaction(
 
 
 def test_a_response_that_asks_nothing_has_no_such_header(endpoint: Endpoint, feedback: CompanyClient) -> None:
-    assert not fetch(feedback.wsgi(make_app())).all(HEADER)
+    assert not fetch(feedback.wsgi(make_app())).get_all(HEADER)
     endpoint.default_reply = json_reply(context_action(endpoint.url, "no_relevant_context", submit=None, consent=None))
-    assert not fetch(feedback.wsgi(make_enrichment_app(feedback))).all(HEADER)
+    assert not fetch(feedback.wsgi(make_enrichment_app(feedback))).get_all(HEADER)
 
 
 def test_interactions_are_random_uuids_of_version_4() -> None:
@@ -131,17 +131,17 @@ def test_an_interaction_belongs_where_the_vector_says(vector: dict[str, Any]) ->
 def test_the_answer_to_the_repetition_is_kept_out_of_caches(endpoint: Endpoint, mode: str, cache_mode: str) -> None:
     endpoint.default_reply = json_reply(context_action(endpoint.url))
     feedback = CompanyClient(endpoint.url, mode=mode, cache_mode=cache_mode)
-    (interaction,) = fetch(feedback.wsgi(make_enrichment_app(feedback))).all(HEADER)
+    (interaction,) = fetch(feedback.wsgi(make_enrichment_app(feedback))).get_all(HEADER)
     for headers in (
         [JSON, ("Cache-Control", "public, max-age=60"), ("Expires", "x")],
         [("Content-Type", "text/plain")],
     ):
         response = fetch(feedback.wsgi(make_app(headers=headers)), HTTP_SERVICE_CONTEXT_INTERACTION=interaction)
-        assert response.all("Cache-Control") == ["private, no-store"]
-        assert not response.all("Expires")
+        assert response.get_all("Cache-Control") == ["private, no-store"]
+        assert not response.get_all("Expires")
 
 
-def test_a_name_that_was_not_given_out_changes_no_policy_of_caches(endpoint: Endpoint) -> None:
+def test_an_id_that_was_not_issued_leaves_cache_control_as_it_is(endpoint: Endpoint) -> None:
     app = make_app(headers=[JSON, ("Cache-Control", "public, max-age=60")])
     header = {"HTTP_SERVICE_CONTEXT_INTERACTION": str(uuid.uuid4())}
     assert fetch(CompanyClient(endpoint.url).wsgi(app), **header) == fetch(app, **header)

@@ -42,8 +42,8 @@ def post(app: App, path: str = ANSWERS, body: Any = ANSWER, handle: str | None =
 
 
 def error(response: Response) -> tuple[int, str]:
-    assert response.all("Cache-Control") == ["private, no-store"]
-    assert response.all("Content-Type") == ["application/json"]
+    assert response.get_all("Cache-Control") == ["private, no-store"]
+    assert response.get_all("Content-Type") == ["application/json"]
     content = json.loads(response.body)
     assert isinstance(content["error"], str)
     return int(response.status[:3]), content["code"]
@@ -68,7 +68,7 @@ def test_a_handle_and_a_body_are_forwarded_and_nothing_else(
     }
     response = post(app, path, body, **environ)
     assert (response.status, json.loads(response.body)) == ("200 OK", {"accepted": True})
-    assert response.all("Cache-Control") == ["private, no-store"]
+    assert response.get_all("Cache-Control") == ["private, no-store"]
     (request,) = endpoint.requests
     assert (request.method, request.path, request.content) == ("POST", upstream, body)
     assert request.headers.pop("Authorization") == f"Bearer {HANDLE}"
@@ -90,12 +90,12 @@ def test_the_services_own_refusals_come_through(endpoint: Endpoint, app: App, st
     endpoint.default_reply = Reply(status, json.dumps(content).encode(), (("Retry-After", "7"), ("Set-Cookie", "a=1")))
     response = post(app)
     assert (int(response.status[:3]), json.loads(response.body)) == (status, content)
-    assert response.all("Retry-After") == ["7"]
+    assert response.get_all("Retry-After") == ["7"]
     # A date, or whatever else it may be, is not worth reading.
     endpoint.default_reply = Reply(status, json.dumps(content).encode(), (("Retry-After", "soon"),))
-    assert not post(app).all("Retry-After")
-    assert not response.all("Set-Cookie")
-    assert response.all("WWW-Authenticate") == (["Bearer"] if status == 401 else [])
+    assert not post(app).get_all("Retry-After")
+    assert not response.get_all("Set-Cookie")
+    assert response.get_all("WWW-Authenticate") == (["Bearer"] if status == 401 else [])
 
 
 @pytest.mark.parametrize(
@@ -145,7 +145,7 @@ def test_a_handle_is_needed(endpoint: Endpoint, app: App, authorization: str) ->
     # Before the body: who has no handle learns nothing of what it should be.
     response = post(app, body=b"{", HTTP_AUTHORIZATION=authorization)
     assert error(response) == (401, "invalid_customer_context_handle")
-    assert response.all("WWW-Authenticate") == ["Bearer"]
+    assert response.get_all("WWW-Authenticate") == ["Bearer"]
     assert not endpoint.requests
 
 
@@ -223,7 +223,7 @@ def test_a_service_that_gives_no_answer_is_unreachable(
     for response in (post(app), post(app)):
         assert error(response) == (503, "service_unavailable")
         assert json.loads(response.body)["retryable"] is True
-        assert response.all("Retry-After") == ["1"]
+        assert response.get_all("Retry-After") == ["1"]
     assert len(endpoint.requests) == 1
     assert len(caplog.records) == 1
     assert HANDLE not in caplog.text

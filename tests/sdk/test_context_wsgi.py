@@ -44,9 +44,9 @@ def test_a_marked_response_carries_the_question_beside_the_envelope(endpoint: En
     expected["consent"]["url"] = "/_service/v1/enrichment/consent"
     assert context_of(response) == expected
     assert endpoint.url.encode() not in response.body.partition(b'"_service"')[2]
-    assert response.all("Cache-Control") == ["private, no-store"]
-    assert response.all("Content-Length") == [str(len(response.body))]
-    assert len(response.all("Link")) == 1
+    assert response.get_all("Cache-Control") == ["private, no-store"]
+    assert response.get_all("Content-Length") == [str(len(response.body))]
+    assert len(response.get_all("Link")) == 1
 
 
 def test_the_request_tells_what_the_adapter_knows(endpoint: Endpoint) -> None:
@@ -90,7 +90,7 @@ def test_the_request_tells_what_the_adapter_knows(endpoint: Endpoint) -> None:
         },
     }
     assert b"secret" not in endpoint.requests[0].body
-    assert not response.all("Service-Context-Interaction")
+    assert not response.get_all("Service-Context-Interaction")
 
 
 def test_one_interaction_has_one_name_everywhere(endpoint: Endpoint) -> None:
@@ -98,7 +98,7 @@ def test_one_interaction_has_one_name_everywhere(endpoint: Endpoint) -> None:
     response = fetch(feedback.wsgi(make_enrichment_app(feedback, operation="/catalogue")))
     (request,) = requests_of(endpoint)
     payload = context_capability(response)
-    (header,) = response.all("Service-Context-Interaction")
+    (header,) = response.get_all("Service-Context-Interaction")
     assert header == request["interactionId"] == feedback.events[0]["interactionId"] == payload["i"]
     assert uuid.UUID(header).version == 4
     assert request["operation"] == feedback.events[0]["operation"] == "/catalogue"
@@ -114,7 +114,7 @@ def test_without_feedback_the_question_stands_alone(endpoint: Endpoint) -> None:
     feedback = CompanyClient(endpoint.url, mode="off")
     response = fetch(feedback.wsgi(make_enrichment_app(feedback)))
     assert list(json.loads(response.body)) == ["a", "_service"]
-    assert (response.all("Link"), feedback.events) == ([], [])
+    assert (response.get_all("Link"), feedback.events) == ([], [])
     plain = make_app(headers=[JSON, ("ETag", '"1"')])
     assert is_untouched(fetch(feedback.wsgi(plain)), plain)
 
@@ -148,10 +148,10 @@ def test_html_carries_the_question_in_an_element(endpoint: Endpoint) -> None:
     assert action["stageInstruction"] == "</script><b>"
     assert action["submit"]["url"] == "/_service/v1/enrichment/answers"
     assert requests_of(endpoint)[0]["surface"] == "html"
-    assert response.all("Cache-Control") == ["private, no-store"]
-    assert response.all("Content-Length") == [str(len(response.body))]
-    assert response.all("Service-Context-Interaction") == [requests_of(endpoint)[0]["interactionId"]]
-    assert not response.all("ETag")
+    assert response.get_all("Cache-Control") == ["private, no-store"]
+    assert response.get_all("Content-Length") == [str(len(response.body))]
+    assert response.get_all("Service-Context-Interaction") == [requests_of(endpoint)[0]["interactionId"]]
+    assert not response.get_all("ETag")
 
 
 @pytest.mark.parametrize(
@@ -240,7 +240,7 @@ def test_what_the_product_does_to_its_environment_changes_no_address(endpoint: E
     wrapped_app = feedback.wsgi(app)
     response = fetch(wrapped_app, "/api/products", is_strict=False)
     assert context_of(response)["submit"]["url"] == "/_service/v1/enrichment/answers"
-    (interaction,) = response.all("Service-Context-Interaction")
+    (interaction,) = response.get_all("Service-Context-Interaction")
     retry = fetch(wrapped_app, "/api/products", is_strict=False, HTTP_SERVICE_CONTEXT_INTERACTION=interaction)
     assert "_service" not in json.loads(retry.body)
 

@@ -150,8 +150,10 @@ def test_a_policy_that_excludes_shared_caches_is_accepted(feedback: Client, poli
 def test_the_private_mode_removes_the_policy_of_shared_caches(policy: tuple[str, str]) -> None:
     response = fetch(Client(cache_mode="private").wsgi(make_app(headers=[JSON, policy])))
     assert response.has_envelope
-    assert response.all("Cache-Control") == ["private, no-store"]
-    assert not response.all("Expires") + response.all("CDN-Cache-Control") + response.all("Surrogate-Control")
+    assert response.get_all("Cache-Control") == ["private, no-store"]
+    assert (
+        not response.get_all("Expires") + response.get_all("CDN-Cache-Control") + response.get_all("Surrogate-Control")
+    )
 
 
 def test_a_stream_without_a_length_passes_chunk_by_chunk(feedback: Client) -> None:
@@ -176,7 +178,7 @@ def test_a_finite_body_in_chunks_is_extended(feedback: Client) -> None:
 
 def test_a_list_of_chunks_without_a_length_is_extended(feedback: Client) -> None:
     response = fetch(feedback.wsgi(make_app([b'{"a"', b":1}"])))
-    assert (response.has_envelope, response.all("Content-Length")) == (True, [str(len(response.body))])
+    assert (response.has_envelope, response.get_all("Content-Length")) == (True, [str(len(response.body))])
 
 
 @pytest.mark.parametrize("content_length", ["5", "10", "12", "99", "-1", "x", "\xb2"])

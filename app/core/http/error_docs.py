@@ -80,7 +80,7 @@ _DESCRIPTIONS: tuple[tuple[ApiError, str], ...] = (
         "A value does not fit; `errors` says where and what fits.",
     ),
     (
-        RateLimited(limit_policy(LimitName.CAPABILITY, RateLimitItemPerMinute(120), is_shared_at_once=True), 37),
+        RateLimited(limit_policy(LimitName.CAPABILITY, RateLimitItemPerMinute(120), is_first_unit_shared=True), 37),
         "Sent too often; `Retry-After` says how many seconds to wait, `limit` and `RateLimit-Policy` which one.",
     ),
     (ApiError(), "Something went wrong in the service; the request id helps to find it."),

@@ -127,7 +127,7 @@ class SharedCounters:
         for counter, units in additions:
             counter.count += units
             counter.unshared += units
-            if not counter.is_queued and (counter.count > 1 or counter.policy.is_shared_at_once):
+            if not counter.is_queued and (counter.count > 1 or counter.policy.is_first_unit_shared):
                 counter.is_queued = True
                 self._queue.append(counter)
                 self._wake_thread()

@@ -15,7 +15,7 @@ from app.core.purposes import Purpose
 from config.limits import LimitName, QuotaName
 from config.settings import Settings
 
-SHARED_FROM_THE_SECOND = (LimitName.CAPABILITY, LimitName.ADDRESS, LimitName.UNAUTHENTICATED)
+SHARED_FROM_SECOND_UNIT = (LimitName.CAPABILITY, LimitName.ADDRESS, LimitName.UNAUTHENTICATED)
 """Limits of many subjects with one request each, which would cost the server a counter for every review."""
 
 
@@ -62,7 +62,7 @@ class Limiter:
     def __init__(self, settings: Settings, counters: SharedCounters) -> None:
         self.counters = counters
         self._limits = {
-            name: limit_policy(name, item, is_shared_at_once=name not in SHARED_FROM_THE_SECOND)
+            name: limit_policy(name, item, is_first_unit_shared=name not in SHARED_FROM_SECOND_UNIT)
             for name, item in settings.limits.items()
             if item is not None
         }

@@ -20,7 +20,7 @@ class Policy:
     item: RateLimitItem
     amount: int
     window_s: int
-    is_shared_at_once: bool = True
+    is_first_unit_shared: bool = True
     """Whether a subject's first unit of a window is shared with other processes, or only from the second one on."""
 
     def window(self, now: float) -> int:
@@ -42,9 +42,9 @@ class Cost(NamedTuple):
     units: int = 1
 
 
-def limit_policy(name: str, item: RateLimitItem, *, is_shared_at_once: bool) -> Policy:
+def limit_policy(name: str, item: RateLimitItem, *, is_first_unit_shared: bool) -> Policy:
     """Return the policy of a limit of requests."""
-    return Policy(name, item, item.amount, item.get_expiry(), is_shared_at_once)
+    return Policy(name, item, item.amount, item.get_expiry(), is_first_unit_shared)
 
 
 def quota_policy(name: str, amount: int) -> Policy:

@@ -93,7 +93,7 @@ def route_of(slot: ContextSlot, path: str) -> str:
 
 
 def fill_slot(environ: Mapping[str, Any], context_request: ContextRequest) -> None:
-    """Store a context request, unless this HTTP request is the retry after an answer to the same."""
+    """Store a context request, unless it is anonymous and this HTTP request retries one that requested context."""
     slot = environ.get(ContextSlot.KEY)
     if isinstance(slot, ContextSlot) and (context_request.customer or INTERACTION_KEY not in environ):
         slot.context_request = context_request

@@ -51,7 +51,7 @@ def _bad_body(sentence: str, status: str = "400 Bad Request") -> RelayError:
 
 
 def rewrite_urls(value: Any, mount: str = "") -> Any:
-    """Return an answer with the URL of every action on the relay; an action that the relay does not forward is None."""
+    """Point every action of an answer to the relay; an action that the relay does not forward becomes None."""
     if isinstance(value, list):
         return [rewrite_urls(entry, mount) for entry in value]
     if not isinstance(value, dict):
