@@ -10,11 +10,11 @@ PEPPER_USES = (
         "counters of failed sign-ins",
         "counters of failed sign-ins would begin again, and open forms be stale",
         columns=("sign_in_throttles.digest",),
-        lasts_for=PAIR_LIMIT.reset_after,
+        needed_for=PAIR_LIMIT.reset_after,
     ),
 )
 
-OTHER_COLUMNS = {
+COLUMNS_WITHOUT_SECRET = {
     "login_sessions.digest": "a digest of 256 random bits, without a key",
     "second_factors.recovery_digests": "digests of 80 random bits each, without a key",
 }

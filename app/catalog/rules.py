@@ -1,4 +1,4 @@
-"""Bounds of a field, and the canonical classes of its categories."""
+"""Bounds of a field, and the canonical types."""
 
 CANONICAL_TYPES = ("intent", "preference", "constraint", "interest")
 FALLBACK_TYPE = "preference"
@@ -20,5 +20,5 @@ MAX_FIELDS = 64
 
 
 def canonical_type(authored_type: str) -> str:
-    """Return the class that an answer submits for a category that a product chose."""
+    """Return the type that an answer submits for a field whose type the product has named itself."""
     return authored_type if authored_type in CANONICAL_TYPES else FALLBACK_TYPE

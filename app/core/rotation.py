@@ -25,7 +25,7 @@ class Retention(StrEnum):
 class PepperUse:
     """What an older pepper is still needed for.
 
-    It is needed for `lasts_for` and the `retention` after its replacement. Without either, it is needed until every
+    It is needed for `needed_for` and the `retention` after its replacement. Without either, it is needed until every
     row is renewed or gone: `row_count` and `ends_at` are then aggregates of the rows of `rows` that have an older
     pepper in the column `pepper_id`, and `ends_at` is null if one of them has no end. With a time, `rows` may be left
     out. `row_count` may refer to `:newest`, the newest pepper, and all to `:now`.
@@ -36,7 +36,7 @@ class PepperUse:
     """What happened if the pepper were removed now: a clause in which `{count}` stands for the number of rows."""
     columns: tuple[str, ...] = ()
     """`table.column` of the digests."""
-    lasts_for: timedelta | None = None
+    needed_for: timedelta | None = None
     retention: Retention | None = None
     rows: str | None = None
     row_count: str = "count(*)"

@@ -32,7 +32,7 @@ _REMOVE = text("""
 
 
 class _ReferenceKey(NamedTuple):
-    """What names a reference within its product."""
+    """What identifies a reference within its product; the scope of a user is the digest of their account."""
 
     kind: str
     digest: bytes
@@ -94,7 +94,7 @@ def _pairs(references: References) -> Iterable[tuple[Kind, Digests]]:
 def _plan(
     key: _ReferenceKey, stored_pepper_id: bytes | None, references: References, pepper_id: bytes
 ) -> _Renewal | None:
-    """Return what a stored reference becomes, or None if it stays.
+    """Return what a stored reference becomes, or None if it stays. The first of its digests is the newest pepper's.
 
     The scope of a user is renewed only if its account was sent too; until then the row needs the older pepper.
     """

@@ -23,7 +23,7 @@ PEPPER_USES = (
         "customer references that were not sent since ({count}) would name nobody, and be new customers later",
         columns=("customer_references.digest", "customer_references.scope"),
         # When a customer was last seen is stored to the day.
-        lasts_for=timedelta(days=1),
+        needed_for=timedelta(days=1),
         retention=Retention.FEEDBACK,
         rows="customer_references",
     ),
@@ -35,4 +35,4 @@ PEPPER_USES = (
     ),
 )
 
-OTHER_COLUMNS = {"customer_references.pepper_id": "names a pepper, and tells nothing about it"}
+COLUMNS_WITHOUT_SECRET = {"customer_references.pepper_id": "names a pepper, and tells nothing about it"}

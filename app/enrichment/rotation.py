@@ -12,8 +12,8 @@ PEPPER_USES = (
         "request handles",
         "open request handles would become invalid, and retries of requests and answers be refused",
         columns=("enrichment_requests.fingerprint", "enrichment_requests.answer_fingerprint"),
-        lasts_for=timedelta(seconds=HANDLE_LIFETIME_S),
+        needed_for=timedelta(seconds=HANDLE_LIFETIME_S),
     ),
 )
 
-OTHER_COLUMNS: dict[str, str] = {}
+COLUMNS_WITHOUT_SECRET: dict[str, str] = {}

@@ -1,4 +1,4 @@
-"""What evidence needs secrets for."""
+"""What evidence needs secrets for, declared for `app.secrets`."""
 
 from app.core.rotation import PepperUse, Retention, SealedColumn
 from app.evidence.rules import MAX_CLOCK_LEAD
@@ -10,9 +10,9 @@ PEPPER_USES = (
         "evidence",
         "evidence that is sent again would be counted twice",
         columns=("evidence_events.digest", "evidence_events.source_digest"),
-        lasts_for=MAX_CLOCK_LEAD,
+        needed_for=MAX_CLOCK_LEAD,
         retention=Retention.EVIDENCE,
     ),
 )
 
-OTHER_COLUMNS: dict[str, str] = {}
+COLUMNS_WITHOUT_SECRET: dict[str, str] = {}

@@ -22,5 +22,5 @@ def record(outcome: Outcome) -> AcceptedOutcome:
 
 @blp.fallback(AcceptedOutcomeSchema)
 def find() -> AcceptedOutcome | None:
-    """Answer with the review that is stored, whatever the body was."""
+    """Answer an invalid request with the review that is stored already, if there is one."""
     return service.find_accepted_outcome(current_environment(), current_capability())

@@ -15,4 +15,4 @@ PEPPER_USES = (
     ),
 )
 
-OTHER_COLUMNS = {"keys.pepper_id": "names a pepper, and tells nothing about it"}
+COLUMNS_WITHOUT_SECRET = {"keys.pepper_id": "names a pepper, and tells nothing about it"}

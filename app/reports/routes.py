@@ -23,5 +23,5 @@ def record(report: SubmittedReport) -> AcceptedReport:
 
 @blp.fallback(AcceptedReportSchema)
 def find() -> AcceptedReport | None:
-    """Answer with the report that is stored, whatever the body was."""
+    """Answer an invalid request with the report that is stored already, if there is one."""
     return service.find_accepted_report(current_environment(), current_capability())

@@ -110,7 +110,7 @@ def _is_possible(number: str) -> bool:
 
 
 class Detector(NamedTuple):
-    """One kind of personal data: a trigger for the gate, a pattern for candidates, and a check of one candidate."""
+    """One kind of personal data: a trigger for the prefilter, a pattern for candidates, and a check of each."""
 
     id: str
     trigger: str
@@ -122,8 +122,8 @@ class Detector(NamedTuple):
         return any(self.is_valid(text, match) for match in self.pattern.finditer(text))
 
 
-def forget() -> None:
-    """Forget the texts that were judged."""
+def clear_caches() -> None:
+    """Clear the cache of texts that were checked."""
     _is_possible.cache_clear()
 
 

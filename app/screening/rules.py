@@ -1,7 +1,7 @@
 """The rules for secrets, in their order.
 
 Public rule sets look for `name = "value"` in code; what reaches us are sentences ("the key X was rejected."). So each
-row looks for a shape in prose: a cheap trigger for the gate, a pattern that finds the candidate, and what the
+row looks for a shape in prose: a cheap trigger for the prefilter, a pattern that finds the candidate, and what the
 candidate must at least look like. What is named `value` in a pattern is the candidate; without it, the match is.
 """
 

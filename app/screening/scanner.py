@@ -1,4 +1,4 @@
-"""Scan one text: a gate of cheap triggers, then only the rules whose trigger matched."""
+"""Scan one text: a prefilter of cheap triggers, then only the rules whose trigger matched."""
 
 from typing import NamedTuple
 
@@ -21,33 +21,33 @@ class Finding(NamedTuple):
     rule: str
 
 
-class GateFailed(RuntimeError):
-    """The gate gave no usable result."""
+class PrefilterFailed(RuntimeError):
+    """The prefilter gave no usable result."""
 
 
 _ROWS: tuple[Rule | Detector, ...] = (*RULES, *DETECTORS)
 _TRIGGERS = tuple(dict.fromkeys(row.trigger for row in _ROWS))
-"""Each trigger once: rows that share one cost the gate nothing more."""
+"""Each trigger once: rows that share one cost the prefilter nothing more."""
 _ROWS_OF_TRIGGER = [[position for position, row in enumerate(_ROWS) if row.trigger == trigger] for trigger in _TRIGGERS]
 _EVERY_TEXT_TRIGGER = len(_TRIGGERS)
-"""The position of the empty pattern in the gate."""
+"""The position of the empty pattern in the prefilter."""
 
 
-def _compile_gate() -> "re2.Set":
-    gate = re2.Set.SearchSet()
+def _compile_prefilter() -> "re2.Set":
+    prefilter = re2.Set.SearchSet()
     for trigger in _TRIGGERS:
-        gate.Add(trigger)
+        prefilter.Add(trigger)
     # An RE2 set that runs out of memory answers as if nothing matched; the empty pattern always matches.
-    gate.Add("")
-    gate.Compile()
-    return gate
+    prefilter.Add("")
+    prefilter.Compile()
+    return prefilter
 
 
-_GATE = _compile_gate()
+_PREFILTER = _compile_prefilter()
 
 
 def find_private(text: str) -> Finding | None:
-    """Return the first secret or personal data in a text, or None; raise `GateFailed` if it cannot be scanned."""
+    """Return the first secret or personal data in a text, or None; raise `PrefilterFailed` if it cannot be scanned."""
     for text_form in text_forms(text):
         for position in _triggered_rows(text_form):
             if finding := _apply(position, text_form):
@@ -56,7 +56,7 @@ def find_private(text: str) -> Finding | None:
 
 
 def find_secret(text: str) -> Finding | None:
-    """Return the first secret in a text, or None; raise `GateFailed` if it cannot be scanned."""
+    """Return the first secret in a text, or None; raise `PrefilterFailed` if it cannot be scanned."""
     for text_form in text_forms(text):
         for position in _triggered_rows(text_form):
             if position < len(RULES) and (finding := _apply(position, text_form)):
@@ -64,18 +64,18 @@ def find_secret(text: str) -> Finding | None:
     return None
 
 
-def forget() -> None:
-    """Forget what the scans have judged: no part of a text outlives its request."""
+def clear_caches() -> None:
+    """Clear the caches of the scans: no part of a text outlives its request."""
     is_random_token.cache_clear()
-    shapes.forget()
-    personal.forget()
+    shapes.clear_caches()
+    personal.clear_caches()
 
 
 def _triggered_rows(text: str) -> list[int]:
     """Return the positions of the rows whose trigger matches, in their order."""
-    matches = _GATE.Match(text) or ()
+    matches = _PREFILTER.Match(text) or ()
     if _EVERY_TEXT_TRIGGER not in matches:
-        raise GateFailed
+        raise PrefilterFailed
     return sorted(row for trigger in matches if trigger != _EVERY_TEXT_TRIGGER for row in _ROWS_OF_TRIGGER[trigger])
 
 

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 
 from app.core.errors import BadRequest, Problem, Unavailable
-from app.screening.scanner import PERSONAL, SECRET, Finding, find_private, find_secret, forget
+from app.screening.scanner import PERSONAL, SECRET, Finding, clear_caches, find_private, find_secret
 
 logger = logging.getLogger(__name__)
 
@@ -54,7 +54,7 @@ def _reject(texts: list[tuple[str, str]], find: Callable[[str], Finding | None])
             joined = [separator.join(text for _, text in texts) for separator in (" ", "")]
             findings = [("", _scan(text, find)) for text in joined]
     finally:
-        forget()
+        clear_caches()
     problems = [
         Problem(pointer, finding.code, _MESSAGES[finding.code], {"rule": finding.rule})
         for pointer, finding in findings

@@ -113,8 +113,8 @@ def classify(value: str) -> Shape:
     return Shape.HARMLESS if WORD_PARTS.intersection(lowercase_value.replace("_", "-").split("-")) else Shape.COMPOUND
 
 
-def forget() -> None:
-    """Forget the texts that were classified."""
+def clear_caches() -> None:
+    """Clear the caches of texts that were classified."""
     classify.cache_clear()
     is_unreadable.cache_clear()
 

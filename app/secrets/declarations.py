@@ -13,7 +13,7 @@ DECLARATIONS = (accounts, customers, enrichment, evidence, products)
 SEALED_COLUMNS = tuple(chain.from_iterable(declaration.SEALED_COLUMNS for declaration in DECLARATIONS))
 PEPPER_USES = tuple(chain.from_iterable(declaration.PEPPER_USES for declaration in DECLARATIONS))
 
-OTHER_COLUMNS = {"replaced_peppers.id": "names a pepper, and tells nothing about it"} | {
-    column: reason for declaration in DECLARATIONS for column, reason in declaration.OTHER_COLUMNS.items()
+COLUMNS_WITHOUT_SECRET = {"replaced_peppers.id": "names a pepper, and tells nothing about it"} | {
+    column: reason for declaration in DECLARATIONS for column, reason in declaration.COLUMNS_WITHOUT_SECRET.items()
 }
 """Binary columns that need no secret, and why."""

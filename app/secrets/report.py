@@ -69,7 +69,7 @@ def count_unconfigured() -> dict[str, int]:
 def _needs(pepper: Pepper, replaced_at: datetime, now: datetime, *, is_oldest: bool) -> Iterator[Need]:
     condition = "(pepper_id = :id OR :is_oldest AND pepper_id IS NULL)"
     for use in PEPPER_USES:
-        ends_at = None if use.lasts_for is None else replaced_at + use.lasts_for + _retention(use)
+        ends_at = None if use.needed_for is None else replaced_at + use.needed_for + _retention(use)
         row_count = None
         if use.rows:
             row_count, last_end = _aggregate(use, condition, {"id": pepper.id, "is_oldest": is_oldest})

@@ -94,12 +94,12 @@ def test_a_text_that_is_cut_in_two_is_found(halves: tuple[str, str]) -> None:
 
 
 @pytest.mark.parametrize("result", [None, [], [0]])
-def test_a_gate_that_fails_is_an_unavailable_service(monkeypatch: pytest.MonkeyPatch, result: list[int] | None) -> None:
-    class FailingGate:
+def test_a_failing_prefilter_is_a_503(monkeypatch: pytest.MonkeyPatch, result: list[int] | None) -> None:
+    class FailingPrefilter:
         def Match(self, _text: str) -> list[int] | None:
             return result
 
-    monkeypatch.setattr(scanner, "_GATE", FailingGate())
+    monkeypatch.setattr(scanner, "_PREFILTER", FailingPrefilter())
     for reject in (reject_private, reject_secrets):
         with pytest.raises(ScreeningFailed):
             reject([("/note", NOTE)])

@@ -44,14 +44,14 @@ def kill_after(batches: int, service: Service, folder: Path, log: Path) -> None:
         process.kill()
 
 
-@pytest.mark.parametrize("is_packed", [False, True])
+@pytest.mark.parametrize("is_compressed", [False, True])
 def test_killed_at_any_moment_every_event_counts_exactly_once(
-    is_packed: bool, service: Service, tmp_path: Path
+    is_compressed: bool, service: Service, tmp_path: Path
 ) -> None:
     service.pause_s = 0.05
     log = tmp_path / "access.log"
     text = "".join(lines(0, 2 * EVENTS)).encode()
-    log.write_bytes(gzip.compress(text) if is_packed else text)
+    log.write_bytes(gzip.compress(text) if is_compressed else text)
     moments = random.Random(7)
     kills = 0
     while kills < 100 and not run_for(0.2 + 0.4 * moments.random(), service, tmp_path, log):

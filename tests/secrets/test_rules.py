@@ -6,8 +6,8 @@ from app.core.rotation import PepperUse
 from app.secrets.rules import Need, plan_removal
 
 NOW = datetime(2026, 6, 1, 12, tzinfo=UTC)
-HANDLES = PepperUse("handles", "handles would be invalid", lasts_for=timedelta(hours=2))
-REFERENCES = PepperUse("references", "{count} references would name nobody", lasts_for=timedelta(days=90))
+HANDLES = PepperUse("handles", "handles would be invalid", needed_for=timedelta(hours=2))
+REFERENCES = PepperUse("references", "{count} references would name nobody", needed_for=timedelta(days=90))
 KEYS = PepperUse("keys", "{count} keys would be invalid")
 
 

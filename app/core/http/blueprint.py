@@ -115,9 +115,9 @@ class Blueprint(SmorestBlueprint):  # type: ignore[misc]  # flask-smorest has no
         return decorator
 
     def fallback(self, schema: type[Schema]) -> Callable[[Callable[[], Any]], Callable[[], Any]]:
-        """Register what answers a request whose body is invalid, where an answer stands that no body can change.
+        """Register the function that answers an invalid request with what an earlier one has stored.
 
-        The function returns that answer, or None where the error stands.
+        It returns None where nothing is stored; the error is the answer then.
         """
         encode = body_encoder(schema())
 

@@ -90,7 +90,7 @@ class Received:
         return self._post(agent_http.origin_of(url) + path, authorization, b"{}")
 
     def decide(self, decision: str) -> dict[str, Any]:
-        """Send the user's decision, `approved` or `declined`; an approval replaces the content by its contract."""
+        """Send the user's decision, `approved` or `declined`; an approval replaces the content by the answer's."""
         required_action = self.content.get("requiredAction") or {}
         action = required_action.get("submitDecision") or self.content.get("manageConsent")
         if not isinstance(action, dict):
