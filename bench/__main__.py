@@ -56,7 +56,7 @@ def _growth(stack: Stack) -> list[Line]:
     summary = evidence.read(stack)
     return [
         _line("evidence summary, 10,000,000 events / 10,000", summary[0] * 1e3, summary[1] * 1e3, "us", "<=1.5"),
-        _line("evidence batch p50, during a purge / in peace", purge[0] * 1e3, purge[1] * 1e3, "us", "<=1.5"),
+        _line("evidence batch p50, during a purge / baseline", purge[0] * 1e3, purge[1] * 1e3, "us", "<=1.5"),
     ]
 
 

@@ -37,9 +37,9 @@ KINDS: list[dict[str, Any]] = [
 ]
 
 READINGS = 60
-FEW, MANY = 10_000, 10_000_000
-PURGED = 1_000_000
-SENT = 300
+FEW_EVENTS, MANY_EVENTS = 10_000, 10_000_000
+PURGED_EVENTS = 1_000_000
+BATCHES_SENT = 300
 
 # Events as the service stores them, with what they change of the counts. A large odd step spreads them over all days,
 # however few there are.
@@ -70,17 +70,17 @@ def accept(stack: Stack, batches: int, batch: int) -> tuple[Measurement, float]:
     """Send batches and have them rolled up; returns the times, and processor microseconds an event."""
     requests = [_request(stack, batch) for _ in range(batches)]
     before = service_cpu_s(stack)
-    measured = send(stack.url, requests, CLIENTS, 200)
+    measurement = send(stack.url, requests, CLIENTS, 200)
     _roll_up(stack)
     time.sleep(0.5)
-    return measured, (service_cpu_s(stack) - before) / batches / batch * 1e6
+    return measurement, (service_cpu_s(stack) - before) / batches / batch * 1e6
 
 
-def read(stack: Stack, many: int = MANY) -> tuple[float, float]:
+def read(stack: Stack, many: int = MANY_EVENTS) -> tuple[float, float]:
     """Return how long a summary takes of few and of many events, in milliseconds."""
     company = [uuid.UUID(str(id_)) for id_ in (stack.company.workspace_id, stack.company.product_id)]
     environments = [_environment(stack), _environment(stack)]
-    for environment_id, number in zip(environments, (FEW, many), strict=True):
+    for environment_id, number in zip(environments, (FEW_EVENTS, many), strict=True):
         _fill(stack, environment_id, number, datetime.now(UTC), 90)
     _roll_up(stack)
     app = create_app(Settings.from_env(stack.environ))
@@ -97,22 +97,22 @@ def read(stack: Stack, many: int = MANY) -> tuple[float, float]:
 
 
 def send_during_purge(stack: Stack) -> tuple[float, float]:
-    """Return how long a batch takes one client in peace, and while a million events are purged, in milliseconds."""
+    """Return the milliseconds of a batch of one client without a purge, and while a million events are purged."""
     environment_id = _environment(stack)
-    _fill(stack, environment_id, PURGED, datetime.now(UTC) - timedelta(days=200), 30)
+    _fill(stack, environment_id, PURGED_EVENTS, datetime.now(UTC) - timedelta(days=200), 30)
     _roll_up(stack)
-    in_peace = _latency(stack)
+    baseline_ms = _latency(stack)
     remaining = "SELECT count(*) FROM (SELECT FROM evidence_events WHERE environment_id = %s LIMIT 1) rows"
     command = [sys.executable, "-c", _PURGE]
     with subprocess.Popen(command, env=stack.environ, cwd=ROOT) as purge:
         # A purge records the first change of an environment that nobody sends to.
         statement = "SELECT count(*) FROM evidence_changes WHERE environment_id = %s"
         wait_until(lambda: stack.value(statement, str(environment_id)) > 0, 30)
-        during = _latency(stack)
+        purge_ms = _latency(stack)
         assert stack.value(remaining, str(environment_id)) == 1, "the purge was over too early to measure"
         purge.wait()
     assert stack.value(remaining, str(environment_id)) == 0
-    return in_peace, during
+    return baseline_ms, purge_ms
 
 
 def _roll_up(stack: Stack) -> None:
@@ -122,7 +122,7 @@ def _roll_up(stack: Stack) -> None:
 
 
 def _latency(stack: Stack) -> float:
-    return send(stack.url, [_request(stack, 100) for _ in range(SENT)], 1, 200).p50_ms
+    return send(stack.url, [_request(stack, 100) for _ in range(BATCHES_SENT)], 1, 200).p50_ms
 
 
 def _request(stack: Stack, number: int) -> bytes:

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 MAX_PROBLEMS = 20
 """A body can be wrong in a thousand places; an error lists no more than this many."""
 
-LISTED_STATUSES = (400, 422)
+STATUSES_WITH_PROBLEMS = (400, 422)
 """Errors with these statuses always list their problems, if only the sentence itself."""
 
 CLOSE: Mapping[str, str] = {"Connection": "close"}
@@ -52,7 +52,7 @@ class ApiError(Exception):
         """Return the error body."""
         body: dict[str, Any] = {"error": str(self), "code": self.slug, "requestId": request_id, **self.details}
         problems = self.problems
-        if not problems and self.status in LISTED_STATUSES:
+        if not problems and self.status in STATUSES_WITH_PROBLEMS:
             problems = [Problem("", self.slug, str(self))]
         if problems:
             body["errors"] = [problem.as_dict() for problem in problems]

@@ -14,7 +14,7 @@ playground = PageBlueprint("playground", has_login=False, has_forms=False)
 @playground.page("", "playground/page.html")
 def show_playground() -> Page:
     """Show both loops, step by step."""
-    DemoCompany(current_settings())
+    DemoCompany(current_settings())  # a 404 where there is no demo company
     return Page({})
 
 

@@ -1,4 +1,4 @@
-"""Interactions, sessions, and the notes their jobs work from."""
+"""Interactions, sessions, and the outbox rows and day marks that their jobs work from."""
 
 from alembic import op
 

@@ -1,4 +1,4 @@
-"""Requests for context, and what stays of them."""
+"""Enrichment requests, and the ids of the interactions whose request has been removed."""
 
 from alembic import op
 

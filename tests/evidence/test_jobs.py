@@ -20,7 +20,7 @@ from tests.factories import Company, create_company, observation, send_evidence
 NOW = datetime(2026, 6, 1, 12, tzinfo=UTC)
 
 
-def at(monkeypatch: pytest.MonkeyPatch, moment: datetime) -> None:
+def set_clock(monkeypatch: pytest.MonkeyPatch, moment: datetime) -> None:
     monkeypatch.setattr("app.core.clock.now", lambda: moment)
 
 
@@ -66,10 +66,10 @@ def test_each_environment_keeps_its_evidence_for_as_long_as_it_says(
     with transaction():
         other_company = create_company()
         products.set_environment(other_company.environment_id, evidence_retention_days=10)
-    at(monkeypatch, NOW)
+    set_clock(monkeypatch, NOW)
     fill(client, company)
     fill(client, other_company)
-    at(monkeypatch, NOW + timedelta(days=10, seconds=1))
+    set_clock(monkeypatch, NOW + timedelta(days=10, seconds=1))
     assert retention.expire_evidence().row_count == 5
     with transaction():
         assert session().scalars(select(EvidenceEvent.environment_id).distinct()).all() == [company.environment_id]
@@ -80,9 +80,9 @@ def test_the_retention_of_feedback_and_of_evidence_do_not_meet(
 ) -> None:
     with transaction():
         products.set_environment(company.environment_id, retention_days=1, evidence_retention_days=20)
-    at(monkeypatch, NOW)
+    set_clock(monkeypatch, NOW)
     fill(client, company)
-    at(monkeypatch, NOW + timedelta(days=20))
+    set_clock(monkeypatch, NOW + timedelta(days=20))
     retention.expire_feedback()
     assert retention.expire_evidence().row_count == 0
     assert count(EvidenceEvent) == 5
@@ -91,11 +91,11 @@ def test_the_retention_of_feedback_and_of_evidence_do_not_meet(
 def test_each_event_leaves_at_its_own_age(
     client: FlaskClient, company: Company, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    at(monkeypatch, NOW)
+    set_clock(monkeypatch, NOW)
     early_moment = NOW - timedelta(hours=11)
     send_evidence(client, company, *(observation(observedAt=moment.isoformat()) for moment in (early_moment, NOW)))
     for moment, row_count in ((early_moment, 0), (NOW, 1), (NOW + timedelta(microseconds=1), 1)):
-        at(monkeypatch, moment + timedelta(days=90))
+        set_clock(monkeypatch, moment + timedelta(days=90))
         assert retention.expire_evidence().row_count == row_count
         content, expected = summary_and_expectation(company)
         assert content == expected
@@ -105,10 +105,10 @@ def test_a_purge_goes_in_batches_and_stops_when_its_time_is_over(
     client: FlaskClient, company: Company, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("app.retention.service.BATCH_SIZE", 2)
-    at(monkeypatch, NOW)
+    set_clock(monkeypatch, NOW)
     fill(client, company)
     counts.roll_up_changes()
-    at(monkeypatch, NOW + timedelta(days=91))
+    set_clock(monkeypatch, NOW + timedelta(days=91))
     first = retention.expire_evidence(budget_s=0)
     assert (first.row_count, first.is_complete) == (2, False)
     assert count(EvidenceEvent) == 3
@@ -121,11 +121,11 @@ def test_log_lines_hold_counts_only(
     client: FlaskClient, company: Company, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.DEBUG)
-    at(monkeypatch, NOW)
+    set_clock(monkeypatch, NOW)
     send_evidence(client, company, observation("event_telling", observedAt=NOW.isoformat(), referrerHost="claude.ai"))
     send_evidence(client, company, observation("event_telling", agentToken="TellingBot"))
     counts.roll_up_changes()
-    at(monkeypatch, NOW + timedelta(days=91))
+    set_clock(monkeypatch, NOW + timedelta(days=91))
     retention.expire_evidence()
     lines = [str(vars(record)) for record in caplog.records if not record.name.startswith("sqlalchemy")]
     assert any("'removed': 1" in line for line in lines)

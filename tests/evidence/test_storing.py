@@ -25,7 +25,7 @@ from tests.factories import SOURCE, Company, create_company, observation, send_e
 NOW = datetime(2026, 6, 1, 12, tzinfo=UTC)
 
 
-def at(monkeypatch: pytest.MonkeyPatch, moment: datetime) -> None:
+def set_clock(monkeypatch: pytest.MonkeyPatch, moment: datetime) -> None:
     monkeypatch.setattr("app.core.clock.now", lambda: moment)
 
 
@@ -97,7 +97,7 @@ def test_twenty_simultaneous_senders_of_the_same_batches_store_each_event_once(a
 def test_what_is_older_than_the_retention_does_not_come_in(
     client: FlaskClient, company: Company, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    at(monkeypatch, NOW)
+    set_clock(monkeypatch, NOW)
     first_kept = NOW - timedelta(days=90)
     moments = [first_kept, first_kept - timedelta(microseconds=1), NOW - timedelta(days=400), NOW]
     response = send_evidence(client, company, *(observation(observedAt=moment.isoformat()) for moment in moments))
@@ -108,7 +108,7 @@ def test_what_is_older_than_the_retention_does_not_come_in(
 def test_each_environment_says_how_long_it_keeps(
     client: FlaskClient, company: Company, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    at(monkeypatch, NOW)
+    set_clock(monkeypatch, NOW)
     event = observation(observedAt=(NOW - timedelta(days=3, seconds=1)).isoformat())
     with transaction():
         products.set_environment(company.environment_id, evidence_retention_days=3)
@@ -131,7 +131,7 @@ def test_each_environment_says_how_long_it_keeps(
 def test_any_offset_is_understood(
     client: FlaskClient, company: Company, monkeypatch: pytest.MonkeyPatch, moment: str, outcome: dict[str, int]
 ) -> None:
-    at(monkeypatch, NOW)
+    set_clock(monkeypatch, NOW)
     assert send_evidence(client, company, observation(observedAt=moment)).json == outcome
     assert all(row.observed_at == datetime.fromisoformat(moment) for row in stored_events())
 

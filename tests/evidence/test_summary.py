@@ -22,10 +22,10 @@ NOW = datetime(2026, 6, 1, 12, tzinfo=UTC)
 
 @pytest.fixture(autouse=True)
 def fixed_clock(monkeypatch: pytest.MonkeyPatch) -> None:
-    at(monkeypatch, NOW)
+    set_clock(monkeypatch, NOW)
 
 
-def at(monkeypatch: pytest.MonkeyPatch, moment: datetime) -> None:
+def set_clock(monkeypatch: pytest.MonkeyPatch, moment: datetime) -> None:
     monkeypatch.setattr("app.core.clock.now", lambda: moment)
 
 
@@ -153,14 +153,14 @@ def test_what_expires_leaves_the_counts_and_no_empty_ones_behind(
 ) -> None:
     fill(client, company)
     counts.roll_up_changes()
-    at(monkeypatch, NOW + timedelta(days=88, seconds=1))
+    set_clock(monkeypatch, NOW + timedelta(days=88, seconds=1))
     assert retention.expire_evidence().row_count == 2
     assert summary_and_expectation(company, 365)[0] == summary_and_expectation(company, 365)[1]
     counts.roll_up_changes()
     assert summary_and_expectation(company, 365)[0]["totals"]["events"] == 4
     with transaction():
         assert min(session().scalars(select(EvidenceDay.day_on))).isoformat() == "2026-05-31"
-    at(monkeypatch, NOW + timedelta(days=91))
+    set_clock(monkeypatch, NOW + timedelta(days=91))
     retention.expire_evidence()
     counts.roll_up_changes()
     with transaction():

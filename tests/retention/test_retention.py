@@ -22,7 +22,7 @@ from tests.factories import Company, bearer, create_company, event, send_events,
 NOW = datetime(2026, 6, 1, 12, tzinfo=UTC)
 
 
-def at(monkeypatch: pytest.MonkeyPatch, moment: datetime) -> None:
+def set_clock(monkeypatch: pytest.MonkeyPatch, moment: datetime) -> None:
     monkeypatch.setattr("app.core.clock.now", lambda: moment)
 
 
@@ -32,9 +32,9 @@ def count(table: type[Base]) -> int:
 
 
 def fill(client: FlaskClient, company: Company, number: int = 3) -> None:
-    told = [event(sessionRef="visit") for _ in range(number)]
-    send_events(client, company, *told)
-    send_review(client, company.capability(told[0]["interactionId"]))
+    events = [event(sessionRef="visit") for _ in range(number)]
+    send_events(client, company, *events)
+    send_review(client, company.capability(events[0]["interactionId"]))
     persistence.persist_waiting_batches()
     interactions.promote_queued_interactions()
 
@@ -45,11 +45,11 @@ def test_each_environment_keeps_for_as_long_as_it_says(
     with transaction():
         other_company = create_company()
         products.set_environment(other_company.environment_id, retention_days=10)
-    at(monkeypatch, NOW - timedelta(days=11))
+    set_clock(monkeypatch, NOW - timedelta(days=11))
     monkeypatch.setattr("tests.factories.time.time", lambda: datetime.now(UTC).timestamp())
     fill(client, company)
     fill(client, other_company)
-    at(monkeypatch, NOW)
+    set_clock(monkeypatch, NOW)
     assert retention.expire_feedback().row_count == 3 + 1 + 1
     with transaction():
         environment_ids = session().scalars(select(Interaction.environment_id).distinct()).all()
@@ -57,23 +57,23 @@ def test_each_environment_keeps_for_as_long_as_it_says(
 
 
 def test_the_border_is_exact(client: FlaskClient, company: Company, monkeypatch: pytest.MonkeyPatch) -> None:
-    at(monkeypatch, NOW - timedelta(days=90))
+    set_clock(monkeypatch, NOW - timedelta(days=90))
     send_events(client, company, event())
     persistence.persist_waiting_batches()
-    at(monkeypatch, NOW)
+    set_clock(monkeypatch, NOW)
     assert retention.expire_feedback().row_count == 0
-    at(monkeypatch, NOW + timedelta(microseconds=1))
+    set_clock(monkeypatch, NOW + timedelta(microseconds=1))
     assert retention.expire_feedback().row_count == 1
 
 
 def test_everything_of_the_feedback_leaves_and_the_day_counts_with_it(
     client: FlaskClient, company: Company, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    at(monkeypatch, NOW)
+    set_clock(monkeypatch, NOW)
     fill(client, company)
     summaries.roll_up_marked_days()
     assert count(InteractionDay) == 1
-    at(monkeypatch, NOW + timedelta(days=91))
+    set_clock(monkeypatch, NOW + timedelta(days=91))
     assert retention.expire_feedback().is_complete
     summaries.roll_up_marked_days()
     assert [count(table) for table in (Interaction, Review, VisitSession, InteractionDay)] == [0, 0, 0, 0]
@@ -83,9 +83,9 @@ def test_a_purge_goes_in_batches_and_stops_when_its_time_is_over(
     client: FlaskClient, company: Company, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("app.retention.service.BATCH_SIZE", 2)
-    at(monkeypatch, NOW)
+    set_clock(monkeypatch, NOW)
     fill(client, company, 5)
-    at(monkeypatch, NOW + timedelta(days=91))
+    set_clock(monkeypatch, NOW + timedelta(days=91))
     first = retention.expire_feedback(budget_s=0)
     assert (first.row_count, first.is_complete) == (2, False)
     assert count(Interaction) == 3
@@ -96,9 +96,9 @@ def test_a_purge_goes_in_batches_and_stops_when_its_time_is_over(
 def test_running_it_twice_removes_nothing_more(
     client: FlaskClient, company: Company, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    at(monkeypatch, NOW)
+    set_clock(monkeypatch, NOW)
     fill(client, company)
-    at(monkeypatch, NOW + timedelta(days=91))
+    set_clock(monkeypatch, NOW + timedelta(days=91))
     assert retention.expire_feedback().row_count > 0
     assert retention.expire_feedback().row_count == 0
 
@@ -108,6 +108,6 @@ def test_what_a_customer_decided_outlives_the_feedback(client: FlaskClient, monk
         company = create_company(Mode.ASK_ONCE)
     token = company.capability(subject="afsub1_" + "S" * 43)
     client.post("/api/v2/consent/decisions", json={"decision": "declined"}, headers=bearer(token))
-    at(monkeypatch, datetime.now(UTC) + timedelta(days=400))
+    set_clock(monkeypatch, datetime.now(UTC) + timedelta(days=400))
     retention.expire_feedback()
     assert (count(ConsentSubject), count(ConsentDecision)) == (1, 1)

@@ -21,7 +21,7 @@ ALWAYS = {
 }
 
 
-def test_it_has_exactly_the_fields_of_its_column() -> None:
+def test_it_has_exactly_the_fields_of_its_mode() -> None:
     envelope = AgentFeedback(KEY, endpoint=URL).start_interaction().envelope()
     assert {name: envelope[name] for name in ALWAYS} == ALWAYS
     assert envelope.keys() - ALWAYS.keys() == {"instruction", "privacy", "expiresAt", "submitOutcome", "submit"}

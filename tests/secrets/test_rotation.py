@@ -30,13 +30,13 @@ from tests.factories import (
     send_review,
     sign_in,
 )
-from tests.secrets.ring import Secrets, rotation
+from tests.secrets.app_secrets import AppSecrets, rotation
 
 STYLE = {"travel.stay_style": "quiet_boutique"}
 
 
 @pytest.fixture
-def ring(app: Flask) -> Iterator[Secrets]:
+def app_secrets(app: Flask) -> Iterator[AppSecrets]:
     with rotation(app) as secrets:
         yield secrets
 
@@ -61,15 +61,15 @@ def remember(context_api: ContextApi, **references: str) -> Any:
 
 
 def test_a_whole_rotation_loses_only_what_the_documentation_says(
-    app: Flask, client: FlaskClient, context_api: ContextApi, clock: Clock, ring: Secrets
+    app: Flask, client: FlaskClient, context_api: ContextApi, clock: Clock, app_secrets: AppSecrets
 ) -> None:
     company = context_api.company
     with transaction():
         idle_company = create_company()
     # Under the old secrets.
     interaction_id = str(uuid.uuid4())
-    question = {"userRef": "u1", "accountRef": "a1", "interactionId": interaction_id}
-    open_request = context_api.ask(**question).json
+    details = {"userRef": "u1", "accountRef": "a1", "interactionId": interaction_id}
+    open_request = context_api.ask(**details).json
     remember(context_api, userRef="u1", accountRef="a1")
     remember(context_api, anonymousRef="n1")
     remember(context_api, userRef="u-stays-away")
@@ -79,13 +79,16 @@ def test_a_whole_rotation_loses_only_what_the_documentation_says(
     capability = company.capability(issued_at=int(clock.now.timestamp()))
 
     # The new secrets are added: everything works on, under both.
-    ring.restart([ring.new_pepper, ring.old_pepper], [ring.new_sealing_secret, ring.old_sealing_secret])
+    app_secrets.configure(
+        [app_secrets.new_pepper, app_secrets.old_pepper],
+        [app_secrets.new_sealing_secret, app_secrets.old_sealing_secret],
+    )
     assert send_events(client, company, event()).status_code == 202
     assert send_review(client, capability).status_code in (200, 201)
     assert sign_in(client, company).status_code == 200
-    retry = context_api.ask(**question)
+    retry = context_api.ask(**details)
     assert (retry.status_code, retry.json["requestId"]) == (200, open_request["requestId"])
-    changed = context_api.ask(**question | {"remember": False})
+    changed = context_api.ask(**details | {"remember": False})
     assert [error["pointer"] for error in changed.json["errors"]] == ["/remember"]
     receipt = context_api.answer(open_request, item(remember=True))
     assert receipt.status_code == 200
@@ -111,12 +114,12 @@ def test_a_whole_rotation_loses_only_what_the_documentation_says(
     assert pepper["remaining"] == {"keys": 1, "customer references": 2, "customers who declined": 1}
     assert pepper["removableOn"] == (clock.now + timedelta(days=92)).date().isoformat()
     assert "customers who declined and were not named since (1) would be asked again" in pepper["reason"]
-    again = rotate(app)
-    assert (again["sealed"][0]["resealed"], again["renewedProductKeys"]) == (0, 0)
-    assert again["olderPeppers"] == [pepper], "the day does not move"
+    second_report = rotate(app)
+    assert (second_report["sealed"][0]["resealed"], second_report["renewedProductKeys"]) == (0, 0)
+    assert second_report["olderPeppers"] == [pepper], "the day does not move"
 
     # The old secrets are removed, before that day: what was renewed works on.
-    ring.restart([ring.new_pepper], [ring.new_sealing_secret])
+    app_secrets.configure([app_secrets.new_pepper], [app_secrets.new_sealing_secret])
     for other in (company, idle_company):
         assert send_events(client, other, event()).status_code == 202
         token = other.capability(issued_at=int(clock.now.timestamp()))
@@ -133,11 +136,11 @@ def test_a_whole_rotation_loses_only_what_the_documentation_says(
 
 
 def test_a_key_is_renewed_by_its_use_and_is_lost_without(
-    app: Flask, client: FlaskClient, company: Company, ring: Secrets
+    app: Flask, client: FlaskClient, company: Company, app_secrets: AppSecrets
 ) -> None:
     with transaction():
         idle_key = products.create_key(company.environment_id, KeyKind.COMPANY)
-    ring.restart([ring.new_pepper, ring.old_pepper])
+    app_secrets.configure([app_secrets.new_pepper, app_secrets.old_pepper])
     for _ in range(2):
         assert send_evidence(client, company, observation()).status_code == 200
     with transaction():
@@ -145,31 +148,33 @@ def test_a_key_is_renewed_by_its_use_and_is_lost_without(
     used_id = company.company_key.split("_")[2]
     assert digests[used_id][1] != digests[idle_key.id][1]
     # Back to the old order: both are still known, as in the first step of a rotation of several machines.
-    ring.restart([ring.old_pepper, ring.new_pepper])
+    app_secrets.configure([app_secrets.old_pepper, app_secrets.new_pepper])
     assert send_evidence(client, company, observation()).status_code == 200
-    ring.restart([ring.new_pepper, ring.old_pepper])
+    app_secrets.configure([app_secrets.new_pepper, app_secrets.old_pepper])
     assert send_evidence(client, company, observation()).status_code == 200
-    ring.restart([ring.new_pepper])
+    app_secrets.configure([app_secrets.new_pepper])
     assert send_evidence(client, company, observation()).status_code == 200
     fields = client.get("/api/v2/enrichment/fields", headers=bearer(idle_key.text))
     assert (fields.status_code, rotate(app)["underSecretsThatAreNotConfigured"]) == (401, {"keys": 2})
 
 
-def test_a_form_that_was_opened_before_is_still_valid(client: FlaskClient, company: Company, ring: Secrets) -> None:
+def test_a_form_that_was_opened_before_is_still_valid(
+    client: FlaskClient, company: Company, app_secrets: AppSecrets
+) -> None:
     token = client.get("/sign-in").text.partition('name="form_token" value="')[2].partition('"')[0]
-    ring.restart([ring.new_pepper, ring.old_pepper])
+    app_secrets.configure([app_secrets.new_pepper, app_secrets.old_pepper])
     form = {"form_token": token, "email": company.email, "password": company.password}
     assert client.post("/sign-in", data=form).status_code == 303
     home = client.get("/").text
     session_token = home.partition('name="form_token" value="')[2].partition('"')[0]
-    ring.restart([ring.old_pepper, ring.new_pepper])
+    app_secrets.configure([app_secrets.old_pepper, app_secrets.new_pepper])
     assert client.post("/sign-out", data={"form_token": session_token}).status_code == 303
 
 
-def test_failed_sign_ins_count_on(client: FlaskClient, company: Company, ring: Secrets, clock: Clock) -> None:
+def test_failed_sign_ins_count_on(client: FlaskClient, company: Company, app_secrets: AppSecrets, clock: Clock) -> None:
     for _ in range(5):
         assert sign_in(client, company, json={"password": "wrong"}).status_code == 401
-    ring.restart([ring.new_pepper, ring.old_pepper])
+    app_secrets.configure([app_secrets.new_pepper, app_secrets.old_pepper])
     assert sign_in(client, company, json={"password": "wrong"}).status_code == 401
     assert sign_in(client, company).status_code == 429
     clock.advance(minutes=1)
@@ -177,24 +182,24 @@ def test_failed_sign_ins_count_on(client: FlaskClient, company: Company, ring: S
 
 
 def test_the_pepper_of_a_rotation_that_was_taken_back_is_the_newest_again(
-    app: Flask, company: Company, ring: Secrets, clock: Clock
+    app: Flask, company: Company, app_secrets: AppSecrets, clock: Clock
 ) -> None:
-    ring.restart([ring.new_pepper, ring.old_pepper])
+    app_secrets.configure([app_secrets.new_pepper, app_secrets.old_pepper])
     first = rotate(app)["olderPeppers"][0]
-    ring.restart([ring.old_pepper, ring.new_pepper])
+    app_secrets.configure([app_secrets.old_pepper, app_secrets.new_pepper])
     clock.advance(days=5)
     (pepper,) = rotate(app)["olderPeppers"]
     assert pepper["pepperId"] != first["pepperId"]
-    ring.restart([ring.new_pepper, ring.old_pepper])
+    app_secrets.configure([app_secrets.new_pepper, app_secrets.old_pepper])
     clock.advance(days=5)
     assert rotate(app)["olderPeppers"][0]["replacedAt"] > first["replacedAt"]
 
 
 def test_after_its_day_nothing_needs_the_old_pepper(
-    app: Flask, context_api: ContextApi, ring: Secrets, clock: Clock
+    app: Flask, context_api: ContextApi, app_secrets: AppSecrets, clock: Clock
 ) -> None:
     remember(context_api, userRef="u1")
-    ring.restart([ring.new_pepper, ring.old_pepper])
+    app_secrets.configure([app_secrets.new_pepper, app_secrets.old_pepper])
     remember(context_api, userRef="u2")
     assert rotate(app)["olderPeppers"][0]["remaining"] == {"customer references": 1}
     clock.advance(days=92)
@@ -203,19 +208,21 @@ def test_after_its_day_nothing_needs_the_old_pepper(
     assert pepper["removableOn"] == clock.now.date().isoformat()
 
 
-def test_what_is_stored_under_both_is_found_once(client: FlaskClient, context_api: ContextApi, ring: Secrets) -> None:
+def test_what_is_stored_under_both_is_found_once(
+    client: FlaskClient, context_api: ContextApi, app_secrets: AppSecrets
+) -> None:
     """A process without the new pepper has stored a reference and an event that one with it had stored before."""
     company, sent = context_api.company, observation()
     context_api.choose(context_api.ask(userRef="u1").json, "declined")
-    ring.restart([ring.new_pepper])
-    ring_keys = ContextApi(client, _new_keys(company))
-    remember(ring_keys, userRef="u1", accountRef="a1")
-    remember(ring_keys, userRef="u1")
+    app_secrets.configure([app_secrets.new_pepper])
+    other_api = ContextApi(client, _new_keys(company))
+    remember(other_api, userRef="u1", accountRef="a1")
+    remember(other_api, userRef="u1")
     assert count(Customer) == 2
-    ring.restart([ring.new_pepper, ring.old_pepper])
-    send_evidence(client, ring_keys.company, sent)
-    ring.restart([ring.old_pepper, ring.new_pepper])
-    assert send_evidence(client, ring_keys.company, sent).json["duplicates"] == 1
+    app_secrets.configure([app_secrets.new_pepper, app_secrets.old_pepper])
+    send_evidence(client, other_api.company, sent)
+    app_secrets.configure([app_secrets.old_pepper, app_secrets.new_pepper])
+    assert send_evidence(client, other_api.company, sent).json["duplicates"] == 1
     assert count(EvidenceEvent) == 1
 
 
@@ -226,22 +233,24 @@ def _new_keys(company: Company) -> Company:
 
 
 def test_a_reference_that_two_processes_have_stored_becomes_one_customer_with_its_refusal(
-    client: FlaskClient, context_api: ContextApi, ring: Secrets
+    client: FlaskClient, context_api: ContextApi, app_secrets: AppSecrets
 ) -> None:
     context_api.choose(context_api.ask(userRef="u1").json, "declined")
-    ring.restart([ring.new_pepper])
-    new_keys = ContextApi(client, _new_keys(context_api.company))
-    remember(new_keys, userRef="u1")
+    app_secrets.configure([app_secrets.new_pepper])
+    other_api = ContextApi(client, _new_keys(context_api.company))
+    remember(other_api, userRef="u1")
     assert count(Customer) == 2
-    ring.restart([ring.new_pepper, ring.old_pepper])
-    assert new_keys.ask(userRef="u1").json["state"] == "declined"
+    app_secrets.configure([app_secrets.new_pepper, app_secrets.old_pepper])
+    assert other_api.ask(userRef="u1").json["state"] == "declined"
     assert count(Signal) == 0, "the refusal holds for what the other process has stored"
     assert (count(Customer), count(CustomerReference)) == (1, 1)
 
 
-def test_the_handle_names_its_request_whichever_pepper_has_signed_it(context_api: ContextApi, ring: Secrets) -> None:
+def test_the_handle_names_its_request_whichever_pepper_has_signed_it(
+    context_api: ContextApi, app_secrets: AppSecrets
+) -> None:
     request = context_api.ask(userRef="u1").json
-    ring.restart([ring.new_pepper, ring.old_pepper])
+    app_secrets.configure([app_secrets.new_pepper, app_secrets.old_pepper])
     inspected = context_api.inspect(request)
     assert inspected.status_code == 200
     assert handle(inspected.json) != handle(request)

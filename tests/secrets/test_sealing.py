@@ -17,11 +17,11 @@ from app.secrets import sealing
 from app.secrets.sealing import ResealedColumn
 from tests.accounts.fixtures import Device
 from tests.factories import Company, event, send_events, send_review, sign_in
-from tests.secrets.ring import Secrets, rotation
+from tests.secrets.app_secrets import AppSecrets, rotation
 
 
 @pytest.fixture
-def ring(app: Flask) -> Iterator[Secrets]:
+def app_secrets(app: Flask) -> Iterator[AppSecrets]:
     with rotation(app) as secrets:
         yield secrets
 
@@ -43,26 +43,28 @@ def reseal_keys() -> list[ResealedColumn]:
 
 
 def test_every_batch_is_sealed_again_and_a_second_run_changes_nothing(
-    client: FlaskClient, company: Company, ring: Secrets, monkeypatch: pytest.MonkeyPatch
+    client: FlaskClient, company: Company, app_secrets: AppSecrets, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sealing, "BATCH_SIZE", 2)
     monkeypatch.setattr(redigest, "BATCH_SIZE", 2)
     create_keys(company, 4)
-    ring.restart(sealing_secrets=[ring.new_sealing_secret, ring.old_sealing_secret])
+    app_secrets.configure(sealing_secrets=[app_secrets.new_sealing_secret, app_secrets.old_sealing_secret])
     assert [column.resealed for column in reseal_keys()] == [5]
     first = sealed_secrets()
-    assert all(Seal([ring.new_sealing_secret]).can_decrypt(sealed) for sealed in first.values())
+    assert all(Seal([app_secrets.new_sealing_secret]).can_decrypt(sealed) for sealed in first.values())
     assert [(column.resealed, column.current) for column in reseal_keys()] == [(0, 5)]
     assert sealed_secrets() == first
-    ring.restart([ring.new_pepper, ring.old_pepper])
+    app_secrets.configure([app_secrets.new_pepper, app_secrets.old_pepper])
     assert (redigest.redigest_product_keys(), redigest.redigest_product_keys()) == (5, 0)
     assert send_events(client, company, event()).status_code == 202
 
 
-def test_a_run_that_was_interrupted_goes_on(company: Company, ring: Secrets, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_run_that_was_interrupted_goes_on(
+    company: Company, app_secrets: AppSecrets, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(sealing, "BATCH_SIZE", 2)
     create_keys(company, 5)
-    ring.restart(sealing_secrets=[ring.new_sealing_secret, ring.old_sealing_secret])
+    app_secrets.configure(sealing_secrets=[app_secrets.new_sealing_secret, app_secrets.old_sealing_secret])
     encrypt, calls = Seal.encrypt, iter(range(100))
 
     def encrypt_and_die(seal: Seal, secret: bytes) -> bytes:
@@ -78,10 +80,10 @@ def test_a_run_that_was_interrupted_goes_on(company: Company, ring: Secrets, mon
 
 
 def test_a_value_that_was_replaced_meanwhile_stays(
-    company: Company, ring: Secrets, monkeypatch: pytest.MonkeyPatch
+    company: Company, app_secrets: AppSecrets, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    ring.restart(sealing_secrets=[ring.new_sealing_secret, ring.old_sealing_secret])
-    encrypt, other = Seal.encrypt, Seal([ring.new_sealing_secret]).encrypt(b"other")
+    app_secrets.configure(sealing_secrets=[app_secrets.new_sealing_secret, app_secrets.old_sealing_secret])
+    encrypt, other = Seal.encrypt, Seal([app_secrets.new_sealing_secret]).encrypt(b"other")
 
     def replace_and_encrypt(seal: Seal, secret: bytes) -> bytes:
         with transaction():
@@ -94,9 +96,11 @@ def test_a_value_that_was_replaced_meanwhile_stays(
     assert list(sealed_secrets().values()) == [other]
 
 
-def test_a_value_that_no_secret_opens_is_counted_and_stays(app: Flask, company: Company, ring: Secrets) -> None:
+def test_a_value_that_no_secret_opens_is_counted_and_stays(
+    app: Flask, company: Company, app_secrets: AppSecrets
+) -> None:
     before = sealed_secrets()
-    ring.restart([ring.new_pepper, ring.old_pepper], [ring.new_sealing_secret])
+    app_secrets.configure([app_secrets.new_pepper, app_secrets.old_pepper], [app_secrets.new_sealing_secret])
     assert [(column.resealed, column.unreadable) for column in reseal_keys()] == [(0, 1)]
     assert redigest.redigest_product_keys() == 0
     assert sealed_secrets() == before
@@ -104,18 +108,20 @@ def test_a_value_that_no_secret_opens_is_counted_and_stays(app: Flask, company: 
     assert "no configured secret opens 1 values" in output
 
 
-def test_a_key_that_was_sealed_again_still_signs(client: FlaskClient, company: Company, ring: Secrets) -> None:
+def test_a_key_that_was_sealed_again_still_signs(
+    client: FlaskClient, company: Company, app_secrets: AppSecrets
+) -> None:
     capability = company.capability()
-    ring.restart(sealing_secrets=[ring.new_sealing_secret, ring.old_sealing_secret])
+    app_secrets.configure(sealing_secrets=[app_secrets.new_sealing_secret, app_secrets.old_sealing_secret])
     sealing.reseal()
-    ring.restart(sealing_secrets=[ring.new_sealing_secret])
+    app_secrets.configure(sealing_secrets=[app_secrets.new_sealing_secret])
     assert send_review(client, capability).status_code in (200, 201)
 
 
 def test_a_second_factor_that_was_sealed_again_still_signs_in(
-    client: FlaskClient, company: Company, device: Device, ring: Secrets
+    client: FlaskClient, company: Company, device: Device, app_secrets: AppSecrets
 ) -> None:
-    ring.restart(sealing_secrets=[ring.new_sealing_secret, ring.old_sealing_secret])
+    app_secrets.configure(sealing_secrets=[app_secrets.new_sealing_secret, app_secrets.old_sealing_secret])
     sealing.reseal()
-    ring.restart(sealing_secrets=[ring.new_sealing_secret])
+    app_secrets.configure(sealing_secrets=[app_secrets.new_sealing_secret])
     assert sign_in(client, company, json={"code": device.code()}).status_code == 200

@@ -17,7 +17,7 @@ from app.evidence.models import EvidenceEvent
 from app.evidence.schemas import EvidenceBatch, EvidenceBatchSchema
 from app.products.key_cache import key_cache
 from tests.factories import SOURCE, Company, observation
-from tests.secrets.ring import rotation
+from tests.secrets.app_secrets import rotation
 
 THREADS, ROUNDS = 8, 10
 
@@ -25,8 +25,8 @@ THREADS, ROUNDS = 8, 10
 @pytest.fixture
 def apps(app: Flask) -> Iterator[list[Flask]]:
     """The app under two peppers, and another one under the same in the other order."""
-    with rotation(app) as ring:
-        ring.restart([ring.new_pepper, ring.old_pepper])
+    with rotation(app) as app_secrets:
+        app_secrets.configure([app_secrets.new_pepper, app_secrets.old_pepper])
         settings = app.extensions["settings"]
         settings = replace(settings, key_peppers=settings.key_peppers[::-1])
         timeouts = Timeouts(statement_s=60, connect_s=60, prepared_s=60)

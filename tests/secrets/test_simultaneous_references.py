@@ -15,13 +15,13 @@ from app.customers import service as customers
 from app.customers.models import Customer, CustomerReference
 from app.customers.rules import digest_references
 from tests.factories import Company
-from tests.secrets.ring import Secrets, rotation
+from tests.secrets.app_secrets import AppSecrets, rotation
 
 THREADS = 8
 
 
 @pytest.fixture
-def ring(app: Flask) -> Iterator[Secrets]:
+def app_secrets(app: Flask) -> Iterator[AppSecrets]:
     with rotation(app) as secrets:
         yield secrets
 
@@ -37,10 +37,14 @@ def count(model: Any) -> int:
 )
 @pytest.mark.parametrize("is_known", [True, False])
 def test_references_that_come_at_once_name_one_customer(
-    app: Flask, company: Company, ring: Secrets, references: tuple[str | None, str | None, str | None], is_known: bool
+    app: Flask,
+    company: Company,
+    app_secrets: AppSecrets,
+    references: tuple[str | None, str | None, str | None],
+    is_known: bool,
 ) -> None:
     """Half of the requests are served by a process whose ring is in the other order."""
-    rings = [[ring.new_pepper, ring.old_pepper], [ring.old_pepper, ring.new_pepper]]
+    rings = [[app_secrets.new_pepper, app_secrets.old_pepper], [app_secrets.old_pepper, app_secrets.new_pepper]]
     start = threading.Barrier(THREADS)
 
     def resolve(peppers: list[str]) -> Any:
@@ -55,8 +59,8 @@ def test_references_that_come_at_once_name_one_customer(
             return resolve(rings[number % 2])
 
     if is_known:
-        resolve([ring.old_pepper])
-    ring.restart(rings[0])
+        resolve([app_secrets.old_pepper])
+    app_secrets.configure(rings[0])
     with ThreadPoolExecutor(THREADS) as pool:
         customer_ids = set(pool.map(resolve_at_once, range(THREADS)))
     assert len(customer_ids) == count(Customer) == 1

@@ -9,7 +9,7 @@ from flask import Response, g
 from sqlalchemy import exc
 from werkzeug.exceptions import HTTPException
 
-from app.core.errors import LISTED_STATUSES, ApiError, DatabaseUnavailable, Problem
+from app.core.errors import STATUSES_WITH_PROBLEMS, ApiError, DatabaseUnavailable, Problem
 from app.core.wire.serialization import dumps
 
 JSON_HEADERS = {"Content-Type": "application/json"}
@@ -43,7 +43,7 @@ def _framework_response(error: HTTPException) -> Response:
         return error.get_response()  # type: ignore[return-value]  # Flask's response class is Werkzeug's
     sentence, code = _SENTENCES.get(error.code, f"{error.name}."), error.name.lower().replace(" ", "_")
     body: dict[str, Any] = {"error": sentence, "code": code, "requestId": g.request_id}
-    if error.code in LISTED_STATUSES:
+    if error.code in STATUSES_WITH_PROBLEMS:
         body["errors"] = [Problem("", code, sentence).as_dict()]
     replaced_headers = ("content-type", "content-length")
     headers = {name: value for name, value in error.get_headers() if name.lower() not in replaced_headers}

@@ -17,8 +17,8 @@ def new_secret() -> str:
     return DEVELOPMENT_PREFIX + secrets.token_urlsafe(32)
 
 
-class Secrets:
-    """The rings of an app."""
+class AppSecrets:
+    """The secrets of an app: its first ones, and new ones to rotate to."""
 
     def __init__(self, app: Flask) -> None:
         self._app = app
@@ -27,7 +27,7 @@ class Secrets:
         self.old_sealing_secret = settings.sealing_secrets[0].reveal()
         self.new_pepper, self.new_sealing_secret = new_secret(), new_secret()
 
-    def restart(self, peppers: Sequence[str] | None = None, sealing_secrets: Sequence[str] | None = None) -> None:
+    def configure(self, peppers: Sequence[str] | None = None, sealing_secrets: Sequence[str] | None = None) -> None:
         """Give the app other secrets; None leaves a ring as it is."""
         rings: dict[str, Any] = {"key_peppers": peppers, "sealing_secrets": sealing_secrets}
         changes = {name: tuple(map(Secret, ring)) for name, ring in rings.items() if ring is not None}
@@ -41,11 +41,11 @@ class Secrets:
 
 
 @contextmanager
-def rotation(app: Flask) -> Iterator[Secrets]:
+def rotation(app: Flask) -> Iterator[AppSecrets]:
     """Let a test change the secrets of the app, and restore them."""
     extensions = {name: app.extensions.get(name) for name in ("settings", "key_cache", "pepper")}
     try:
-        yield Secrets(app)
+        yield AppSecrets(app)
     finally:
         app.extensions.update(extensions)
         app.extensions["key_cache"].clear()
