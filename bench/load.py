@@ -38,7 +38,7 @@ def send(
     clients: int,
     expected_status: int,
     tls: ssl.SSLContext | None = None,
-    is_kept: bool = True,
+    is_persistent: bool = True,
 ) -> Measurement:
     """Send the requests by this many clients and measure; every answer must have the expected status.
 
@@ -47,7 +47,7 @@ def send(
     context = get_context("fork")
     receiver, sender = context.Pipe(duplex=False)
     connect = partial(_connect, url, tls)
-    process = context.Process(target=_run, args=(sender, connect, requests, clients, expected_status, is_kept))
+    process = context.Process(target=_run, args=(sender, connect, requests, clients, expected_status, is_persistent))
     process.start()
     sender.close()
     try:
@@ -71,13 +71,14 @@ def _connect(url, tls):
     return tls.wrap_socket(connection, server_hostname=parts.hostname) if tls else connection
 
 
-def _run(sender, connect, requests, clients, expected_status, is_kept):
+def _run(sender, connect, requests, clients, expected_status, is_persistent):
     latencies: list[float] = []
     failures: list[str] = []
     started_at = time.perf_counter()
     threads = [
         threading.Thread(
-            target=_client, args=(connect, requests[number::clients], expected_status, is_kept, latencies, failures)
+            target=_client,
+            args=(connect, requests[number::clients], expected_status, is_persistent, latencies, failures),
         )
         for number in range(clients)
     ]
@@ -91,9 +92,9 @@ def _run(sender, connect, requests, clients, expected_status, is_kept):
     sender.send((time.perf_counter() - started_at, latencies))
 
 
-def _client(connect, requests, expected_status, is_kept, latencies, failures):
+def _client(connect, requests, expected_status, is_persistent, latencies, failures):
     status = f" {expected_status} ".encode()
-    connection = connect() if is_kept else None
+    connection = connect() if is_persistent else None
     for request in requests:
         started_at = time.perf_counter()
         connection = connection or connect()
@@ -103,7 +104,7 @@ def _client(connect, requests, expected_status, is_kept, latencies, failures):
         if status not in answer[:20]:
             failures.append(answer[:300].decode(errors="replace"))
             return
-        if not is_kept:
+        if not is_persistent:
             connection.close()
             connection = None
     if connection:

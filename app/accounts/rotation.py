@@ -1,6 +1,6 @@
 """What accounts need secrets for."""
 
-from app.accounts.rules import PAIR_LIMIT
+from app.accounts.rules import ACCOUNT_ADDRESS_LIMIT
 from app.core.rotation import PepperUse, SealedColumn
 
 SEALED_COLUMNS = (SealedColumn("second_factors", ("user_id",), "sealed_secret"),)
@@ -10,7 +10,7 @@ PEPPER_USES = (
         "counters of failed sign-ins",
         "counters of failed sign-ins would begin again, and open forms be stale",
         columns=("sign_in_throttles.digest",),
-        needed_for=PAIR_LIMIT.reset_after,
+        needed_for=ACCOUNT_ADDRESS_LIMIT.reset_after,
     ),
 )
 

@@ -21,7 +21,7 @@ login = Blueprint("login", __name__, title="Dashboard session", description="Who
 
 
 @sign_in.post("/session", operation_id="signIn")
-@sign_in.arguments(CredentialsSchema, may_name_account=True)
+@sign_in.arguments(CredentialsSchema, may_have_account_data=True)
 @sign_in.response(200, LoginSchema, errors=(401, 403, 429))
 def open_session(credentials: Credentials) -> dict[str, Any]:
     """Sign in; the response sets the session's cookie.

@@ -89,8 +89,8 @@ class Limit:
         return timedelta(seconds=min(2 ** min(excess, 30), self.max_wait_s) if excess else 0)
 
 
-PAIR_LIMIT = Limit(5, timedelta(hours=24), max_wait_s=15 * 60)
-"""For one account from one address. A limit for an account from everywhere would let anybody lock it."""
+ACCOUNT_ADDRESS_LIMIT = Limit(5, timedelta(hours=24), max_wait_s=15 * 60)
+"""For sign-ins to one account from one address. A limit for an account from everywhere would let anybody lock it."""
 
 ADDRESS_LIMIT = Limit(50, timedelta(hours=1), max_wait_s=8)
 """For one address and all accounts; its waits are short, since other users may share the address."""

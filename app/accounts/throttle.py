@@ -16,7 +16,7 @@ from sqlalchemy import select
 from sqlalchemy.dialects.postgresql import insert
 
 from app.accounts.models import SignInThrottle
-from app.accounts.rules import ADDRESS_LIMIT, CODE_LIMIT, PAIR_LIMIT, RECORDING_PERIOD, Limit
+from app.accounts.rules import ACCOUNT_ADDRESS_LIMIT, ADDRESS_LIMIT, CODE_LIMIT, RECORDING_PERIOD, Limit
 from app.core import clock
 from app.core.database import session, transaction
 from app.core.errors import TooManyRequests
@@ -38,7 +38,7 @@ class TooManyAttempts(TooManyRequests):
 def account_limits(email: str, address: str) -> Limits:
     """Return the limits on attempts at an account's password from an address."""
     pairs = _digests("pair", email, address_prefix(address))
-    return {**dict.fromkeys(pairs, PAIR_LIMIT), **address_limits(address)}
+    return {**dict.fromkeys(pairs, ACCOUNT_ADDRESS_LIMIT), **address_limits(address)}
 
 
 def address_limits(address: str) -> Limits:

@@ -25,8 +25,8 @@ class Retention(StrEnum):
 class PepperUse:
     """What an older pepper is still needed for.
 
-    It is needed for `needed_for` and the `retention` after its replacement. Without either, it is needed until every
-    row is renewed or gone: `row_count` and `ends_at` are then aggregates of the rows of `rows` that have an older
+    It is needed for the time `needed_for` and the `retention` after its replacement. Without either, it is needed until
+    every row is renewed or gone: `row_count` and `ends_at` are then aggregates of the rows of `rows` that have an older
     pepper in the column `pepper_id`, and `ends_at` is null if one of them has no end. With a time, `rows` may be left
     out. `row_count` may refer to `:newest`, the newest pepper, and all to `:now`.
     """

@@ -5,9 +5,9 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from app.accounts.rules import (
+    ACCOUNT_ADDRESS_LIMIT,
     ADDRESS_LIMIT,
     CODE_LIMIT,
-    PAIR_LIMIT,
     ROLES,
     Client,
     Limit,
@@ -34,13 +34,13 @@ def test_no_session_lives_longer_than_thirty_days() -> None:
 
 
 def test_the_first_attempts_are_free_and_every_further_one_waits_longer() -> None:
-    waits = [int(PAIR_LIMIT.wait(failures).total_seconds()) for failures in range(1, 20)]
+    waits = [int(ACCOUNT_ADDRESS_LIMIT.wait(failures).total_seconds()) for failures in range(1, 20)]
     assert waits[:9] == [0, 0, 0, 0, 0, 2, 4, 8, 16]
     assert waits == sorted(waits)
     assert waits[-1] == 15 * 60
 
 
-@pytest.mark.parametrize("limit", [PAIR_LIMIT, ADDRESS_LIMIT, CODE_LIMIT])
+@pytest.mark.parametrize("limit", [ACCOUNT_ADDRESS_LIMIT, ADDRESS_LIMIT, CODE_LIMIT])
 def test_every_wait_is_bounded_and_shorter_than_its_counter_lives(limit: Limit) -> None:
     assert limit.wait(1_000_000_000) == timedelta(seconds=limit.max_wait_s) < limit.reset_after
 

@@ -10,7 +10,7 @@ from sqlalchemy import func, select
 
 from app.accounts import codes, second_factor, sessions
 from app.accounts.models import AuditEntry, LoginSession, SecondFactor, User
-from app.accounts.rules import CODE_LIMIT, PAIR_LIMIT
+from app.accounts.rules import ACCOUNT_ADDRESS_LIMIT, CODE_LIMIT
 from app.core.database import session, transaction
 from tests.accounts.fixtures import Device, Wait
 from tests.cli.test_commands import run
@@ -141,10 +141,10 @@ def test_the_right_password_between_two_guesses_does_not_reset_the_counter(
     app: Flask, company: Company, device: Device
 ) -> None:
     statuses = []
-    for _ in range(PAIR_LIMIT.free_attempts + 1):
+    for _ in range(ACCOUNT_ADDRESS_LIMIT.free_attempts + 1):
         assert sign_in(app.test_client(), company).status_code == 401
         statuses.append(sign_in(app.test_client(), company, json={"code": "000000"}).status_code)
-    assert statuses == [401] * (PAIR_LIMIT.free_attempts + 1)
+    assert statuses == [401] * (ACCOUNT_ADDRESS_LIMIT.free_attempts + 1)
     assert sign_in(app.test_client(), company).status_code == 429
     assert sign_in(app.test_client(), company, json={"code": device.code()}).status_code == 429
 
@@ -152,7 +152,7 @@ def test_the_right_password_between_two_guesses_does_not_reset_the_counter(
 def test_the_first_step_of_signing_in_counts_no_failure(
     app: Flask, company: Company, device: Device, wait: Wait
 ) -> None:
-    for number in range(PAIR_LIMIT.free_attempts * 2):
+    for number in range(ACCOUNT_ADDRESS_LIMIT.free_attempts * 2):
         wait(seconds=30)
         assert codes_of(sign_in(app.test_client(), company)) == [(401, "second_factor_required")]
         assert sign_in(app.test_client(), company, json={"code": device.code(number + 1)}).status_code == 200

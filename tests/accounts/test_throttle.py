@@ -11,7 +11,7 @@ from sqlalchemy import select
 
 from app import create_app
 from app.accounts.models import SignInThrottle
-from app.accounts.rules import ADDRESS_LIMIT, PAIR_LIMIT, Limit
+from app.accounts.rules import ACCOUNT_ADDRESS_LIMIT, ADDRESS_LIMIT, Limit
 from app.core.database import session, transaction
 from app.core.http import addresses
 from config.settings import Settings
@@ -39,7 +39,7 @@ def guess(client: FlaskClient, company: Company, address: str = ATTACKER, **chan
 
 
 def guess_until_throttled(client: FlaskClient, company: Company, **changes: str) -> Any:
-    for _ in range(PAIR_LIMIT.free_attempts + 1):
+    for _ in range(ACCOUNT_ADDRESS_LIMIT.free_attempts + 1):
         assert guess(client, company, **changes).status_code == 401
     return guess(client, company, **changes)
 
@@ -110,7 +110,7 @@ def test_many_accounts_from_one_address_are_throttled_too(client: FlaskClient, c
 
 
 def test_an_ipv6_network_is_one_client(client: FlaskClient, company: Company, wait: Wait) -> None:
-    for number in range(PAIR_LIMIT.free_attempts + 1):
+    for number in range(ACCOUNT_ADDRESS_LIMIT.free_attempts + 1):
         guess(client, company, f"2001:db8:1:2::{number}")
     assert guess(client, company, "2001:db8:1:2:ffff::1").status_code == 429
     assert guess(client, company, "2001:db8:1:3::1").status_code == 401
@@ -118,7 +118,7 @@ def test_an_ipv6_network_is_one_client(client: FlaskClient, company: Company, wa
 
 def test_signing_in_resets_the_counter_of_the_pair(client: FlaskClient, company: Company, wait: Wait) -> None:
     for _ in range(3):
-        for _ in range(PAIR_LIMIT.free_attempts):
+        for _ in range(ACCOUNT_ADDRESS_LIMIT.free_attempts):
             assert guess(client, company).status_code == 401
         assert sign_in(client, company, **come_from(ATTACKER)).status_code == 200
 
@@ -138,7 +138,7 @@ def test_signing_in_does_not_reset_the_counter_of_the_address(
 def test_a_counter_is_reset_after_a_day_without_attempts(client: FlaskClient, company: Company, wait: Wait) -> None:
     guess_until_throttled(client, company)
     wait(hours=24)
-    for _ in range(PAIR_LIMIT.free_attempts):
+    for _ in range(ACCOUNT_ADDRESS_LIMIT.free_attempts):
         assert guess(client, company).status_code == 401
 
 
@@ -156,8 +156,10 @@ def test_simultaneous_attempts_in_two_processes_are_all_counted(
 
     with ThreadPoolExecutor(16) as pool:
         statuses = list(pool.map(work, range(16)))
-    assert sorted(statuses) == [401] * (PAIR_LIMIT.free_attempts + 1) + [429] * (15 - PAIR_LIMIT.free_attempts)
-    assert len(comparisons) == PAIR_LIMIT.free_attempts + 1
+    assert sorted(statuses) == [401] * (ACCOUNT_ADDRESS_LIMIT.free_attempts + 1) + [429] * (
+        15 - ACCOUNT_ADDRESS_LIMIT.free_attempts
+    )
+    assert len(comparisons) == ACCOUNT_ADDRESS_LIMIT.free_attempts + 1
     second_app.extensions["database"].dispose()
 
 
@@ -176,8 +178,8 @@ def test_behind_a_trusted_proxy_the_address_comes_from_its_header(production: Fl
     def forwarded(address: str) -> int:
         return guess_with(client, company, {"X-Forwarded-For": address})
 
-    assert [forwarded(ATTACKER) for _ in range(PAIR_LIMIT.free_attempts + 2)] == [401] * (
-        PAIR_LIMIT.free_attempts + 1
+    assert [forwarded(ATTACKER) for _ in range(ACCOUNT_ADDRESS_LIMIT.free_attempts + 2)] == [401] * (
+        ACCOUNT_ADDRESS_LIMIT.free_attempts + 1
     ) + [429]
     # What a client writes itself stands before what the proxy adds.
     assert forwarded(f"{OWNER}, {ATTACKER}") == 429
@@ -194,7 +196,8 @@ def test_without_a_trusted_proxy_the_header_is_ignored(
 ) -> None:
     addresses._warn_of_proxy.cache_clear()
     statuses = [
-        guess_with(client, company, {"X-Forwarded-For": f"203.0.113.{n}"}) for n in range(PAIR_LIMIT.free_attempts + 2)
+        guess_with(client, company, {"X-Forwarded-For": f"203.0.113.{n}"})
+        for n in range(ACCOUNT_ADDRESS_LIMIT.free_attempts + 2)
     ]
     assert statuses[-1] == 429
     assert caplog.text.count("AGENT_FEEDBACK_TRUSTED_PROXIES") == 1

@@ -199,8 +199,8 @@ def test_a_client_that_does_not_read_occupies_no_thread_and_loses_nothing(web: W
 
 
 def test_a_crowd_of_silent_connections_keeps_nobody_out(web: Web) -> None:
-    with ExitStack() as crowd:
-        silent = [crowd.enter_context(connect(web)) for _ in range(MAX_CONNECTIONS * 2)]
+    with ExitStack() as exit_stack:
+        silent = [exit_stack.enter_context(connect(web)) for _ in range(MAX_CONNECTIONS * 2)]
         assert_answers(web)
         # The oldest have made room.
         assert rest(silent[0]) == b""
@@ -212,8 +212,8 @@ def test_what_a_process_holds_for_its_clients_is_bounded(web: Web, stack: Stack)
     head = post("/api/v2/telemetry/batches", stack.company.product_key, f"Content-Length: {BATCH_BODY_BYTES}")
     unfinished = head + b" " * (BATCH_BODY_BYTES - 1)
     too_many = MAX_BUFFERED_BYTES // BATCH_BODY_BYTES + 8
-    with ExitStack() as crowd:
-        clients = [crowd.enter_context(connect(web)) for _ in range(too_many)]
+    with ExitStack() as exit_stack:
+        clients = [exit_stack.enter_context(connect(web)) for _ in range(too_many)]
         for client in clients:
             # One that is answered before it has sent everything need not finish.
             with suppress(ConnectionError):

@@ -12,7 +12,7 @@ from werkzeug.test import TestResponse
 
 from app.accounts import users
 from app.accounts.models import AuditEntry, LoginSession
-from app.accounts.rules import PAIR_LIMIT
+from app.accounts.rules import ACCOUNT_ADDRESS_LIMIT
 from app.core.database import session, transaction
 from tests.accounts.fixtures import NOW, Wait
 from tests.dashboard.browser import fields, sign_in_by_form
@@ -137,8 +137,10 @@ def test_without_the_old_password_nothing_changes_and_guessing_it_is_throttled(
     other = app.test_client()
     sign_in(other, company)
     sign_in(client, company)
-    answers = [change_password(client, f"a guess {number}") for number in range(PAIR_LIMIT.free_attempts + 2)]
-    assert [answer.status_code for answer in answers] == [403] * (PAIR_LIMIT.free_attempts + 1) + [429]
+    answers = [
+        change_password(client, f"a guess {number}") for number in range(ACCOUNT_ADDRESS_LIMIT.free_attempts + 2)
+    ]
+    assert [answer.status_code for answer in answers] == [403] * (ACCOUNT_ADDRESS_LIMIT.free_attempts + 1) + [429]
     assert "This is not your password" in answers[0].text
     assert "Please wait" in answers[-1].text
     assert other.get("/api/session").status_code == 200
@@ -237,9 +239,9 @@ def test_guessing_what_switches_it_off_is_throttled(client: FlaskClient, company
     enable(client, -1)
     statuses = [
         send(client, "/account/second-factor/disable", "/account/second-factor", proof="guess").status_code
-        for _ in range(PAIR_LIMIT.free_attempts + 2)
+        for _ in range(ACCOUNT_ADDRESS_LIMIT.free_attempts + 2)
     ]
-    assert statuses == [403] * (PAIR_LIMIT.free_attempts + 1) + [429]
+    assert statuses == [403] * (ACCOUNT_ADDRESS_LIMIT.free_attempts + 1) + [429]
 
 
 def test_it_is_not_replaced_while_it_is_on(client: FlaskClient, company: Company, wait: Wait) -> None:

@@ -6,7 +6,7 @@ import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
-from app.accounts.rules import PAIR_LIMIT
+from app.accounts.rules import ACCOUNT_ADDRESS_LIMIT
 from tests.accounts.fixtures import Wait
 from tests.dashboard.browser import TOKEN, fields, sign_in_by_form
 from tests.factories import FORM_COOKIE, SESSION_COOKIE, Company, cookie_name, sign_in
@@ -55,7 +55,7 @@ def test_form_values_are_escaped(client: FlaskClient, company: Company) -> None:
 
 
 def test_too_many_attempts_show_the_wait(client: FlaskClient, company: Company, wait: Wait) -> None:
-    for _ in range(PAIR_LIMIT.free_attempts + 1):
+    for _ in range(ACCOUNT_ADDRESS_LIMIT.free_attempts + 1):
         assert sign_in_by_form(client, company, password="wrong").status_code == 401
     answer = sign_in_by_form(client, company)
     assert (answer.status_code, answer.headers["Retry-After"]) == (429, "2")

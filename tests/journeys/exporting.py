@@ -61,7 +61,7 @@ class Owner:
         ]
 
     def ship(self, *arguments: str | Path, **environ: str) -> str:
-        """Run the exporter to its end and return its last word: how much it has read and sent."""
+        """Run the exporter to its end; return its last line, which says how much it has read and sent."""
         process = subprocess.run(
             self.command(*arguments),
             env={**self.environ, **environ},

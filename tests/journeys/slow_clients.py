@@ -1,4 +1,4 @@
-"""A crowd of clients that hold a server up: silent ones, ones that drip, and ones that do not read."""
+"""Many clients that hold a server up: silent ones, ones that drip, and ones that do not read."""
 
 import selectors
 import socket
@@ -32,7 +32,7 @@ class Kind(Enum):
 
 @dataclass(eq=False)
 class SlowClient:
-    """One of the crowd."""
+    """One slow client."""
 
     kind: Kind
     connection: socket.socket
@@ -47,14 +47,14 @@ class SlowClient:
 
 
 @dataclass
-class Crowd:
-    """Slow clients at work; those that the server cuts off come back if `is_stubborn`."""
+class SlowClients:
+    """Many slow clients; those that the server cuts off come back if `is_reconnecting`."""
 
     url: str
     address: str = "127.0.0.1"
     """Where they come from."""
     tls: ssl.SSLContext | None = None
-    is_stubborn: bool = False
+    is_reconnecting: bool = False
     cut: list[tuple[Kind, int, float]] = field(default_factory=list)
     """Kind, status and age in seconds of each client that the server has cut off."""
     clients: set[SlowClient] = field(default_factory=set)
@@ -66,7 +66,7 @@ class Crowd:
         return Counter((kind, status) for kind, status, _ in self.cut)
 
     @contextmanager
-    def at_work(self) -> Iterator["Crowd"]:
+    def running(self) -> Iterator["SlowClients"]:
         """Connect all of them, and drip in the background while the block runs."""
         thread = threading.Thread(target=self._run, daemon=True)
         try:
@@ -127,5 +127,5 @@ class Crowd:
         client.connection.close()
         self.clients.remove(client)
         self.cut.append((client.kind, client.status, time.monotonic() - client.opened_at))
-        if self.is_stubborn and not self._stop_event.is_set():
+        if self.is_reconnecting and not self._stop_event.is_set():
             self._connect(client.kind)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import pytest
 import requests
 
-from app.accounts.rules import PAIR_LIMIT
+from app.accounts.rules import ACCOUNT_ADDRESS_LIMIT
 from tests.journeys.stack import Stack
 
 REQUEST_COUNT = 24
@@ -65,7 +65,7 @@ def test_simultaneous_guesses_are_counted_over_all_processes(session_client: Ses
     statuses = [response.status_code for response in responses]
     assert set(statuses) == {401, 429}
     # The wait after the last free guess is two seconds, in which a slow machine lets another one in.
-    assert PAIR_LIMIT.free_attempts + 1 <= statuses.count(401) <= PAIR_LIMIT.free_attempts + 3
+    assert ACCOUNT_ADDRESS_LIMIT.free_attempts + 1 <= statuses.count(401) <= ACCOUNT_ADDRESS_LIMIT.free_attempts + 3
     assert all(int(response.headers["Retry-After"]) >= 1 for response in responses if response.status_code == 429)
 
 

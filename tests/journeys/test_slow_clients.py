@@ -14,10 +14,10 @@ from pathlib import Path
 import pytest
 import requests
 
-from app.accounts.rules import PAIR_LIMIT
+from app.accounts.rules import ACCOUNT_ADDRESS_LIMIT
 from tests.factories import NOTE, bearer
 from tests.journeys.proxy import Proxy, running_proxy
-from tests.journeys.slow_clients import Crowd, Kind
+from tests.journeys.slow_clients import Kind, SlowClients
 from tests.journeys.stack import Stack, free_port, wait_until
 from tests.journeys.web import Web, running_web
 
@@ -56,7 +56,7 @@ class Honest:
         self.answers.append((status, time.monotonic() - began))
 
     @contextmanager
-    def at_work(self) -> Iterator[None]:
+    def running(self) -> Iterator[None]:
         """Send again and again while the block runs."""
         is_over = threading.Event()
 
@@ -83,9 +83,9 @@ class Honest:
         assert max(seconds for _, seconds in self.answers) < DEADLINE_S
 
 
-def is_cut(crowd: Crowd, *kinds: Kind) -> Callable[[], bool]:
+def is_cut(slow_clients: SlowClients, *kinds: Kind) -> Callable[[], bool]:
     """Tell whether everybody of these kinds has been cut off."""
-    return lambda: Counter(kind for kind, _, _ in crowd.cut) == {kind: kind.count for kind in kinds}
+    return lambda: Counter(kind for kind, _, _ in slow_clients.cut) == {kind: kind.count for kind in kinds}
 
 
 @pytest.fixture(scope="module")
@@ -102,33 +102,33 @@ def proxy(web: Web, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Proxy]
 
 def test_slow_clients_hold_nobody_up_and_are_cut_off(stack: Stack, web: Web) -> None:
     honest = Honest(stack, web.url)
-    with Crowd(web.url).at_work() as crowd, honest.at_work():
-        wait_until(is_cut(crowd, Kind.IDLE, Kind.HEAD, Kind.BODY), DEADLINE_S + MARGIN_S)
+    with SlowClients(web.url).running() as slow_clients, honest.running():
+        wait_until(is_cut(slow_clients, Kind.IDLE, Kind.HEAD, Kind.BODY), DEADLINE_S + MARGIN_S)
         time.sleep(1)
     honest.assert_nobody_waited()
-    assert crowd.statuses() == {
+    assert slow_clients.statuses() == {
         (Kind.IDLE, UNANSWERED): Kind.IDLE.count,
         (Kind.HEAD, 408): Kind.HEAD.count,
         (Kind.BODY, 408): Kind.BODY.count,
     }
-    assert min(age for _, _, age in crowd.cut) > DEADLINE_S - 1
+    assert min(age for _, _, age in slow_clients.cut) > DEADLINE_S - 1
 
 
 def test_slow_clients_that_come_back_hold_nobody_up(stack: Stack, web: Web) -> None:
     honest = Honest(stack, web.url)
-    with Crowd(web.url, is_stubborn=True).at_work() as crowd, honest.at_work():
+    with SlowClients(web.url, is_reconnecting=True).running() as slow_clients, honest.running():
         # Some have been cut off twice.
-        wait_until(lambda: len(crowd.cut) > len(crowd.clients), 2 * DEADLINE_S + MARGIN_S)
+        wait_until(lambda: len(slow_clients.cut) > len(slow_clients.clients), 2 * DEADLINE_S + MARGIN_S)
     honest.assert_nobody_waited()
 
 
 def test_behind_nginx_slow_clients_are_not_noticed(stack: Stack, proxy: Proxy) -> None:
     honest = Honest(stack, proxy.url, verify=str(proxy.certificate))
-    with Crowd(proxy.url, "127.0.0.3", proxy.tls).at_work() as crowd, honest.at_work():
+    with SlowClients(proxy.url, "127.0.0.3", proxy.tls).running() as slow_clients, honest.running():
         time.sleep(DEADLINE_S + 1.5)
     honest.assert_nobody_waited()
     # nginx has passed on none of them, or the service would have cut them off.
-    assert crowd.cut == []
+    assert slow_clients.cut == []
 
 
 def test_behind_nginx_no_client_chooses_its_address(proxy: Proxy) -> None:
@@ -136,7 +136,7 @@ def test_behind_nginx_no_client_chooses_its_address(proxy: Proxy) -> None:
     guess = {"email": f"{uuid.uuid4()}@example.com", "password": "not the password"}
     answers = [
         session.post(f"{proxy.url}/api/session", json=guess, headers={"X-Forwarded-For": f"203.0.113.{n}"}, timeout=30)
-        for n in range(PAIR_LIMIT.free_attempts + 2)
+        for n in range(ACCOUNT_ADDRESS_LIMIT.free_attempts + 2)
     ]
     assert answers[0].status_code == 401
     assert answers[-1].status_code == 429

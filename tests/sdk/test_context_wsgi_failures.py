@@ -1,4 +1,4 @@
-"""A service that fails takes the question away, and nothing else."""
+"""A service that fails takes the context action away, and nothing else."""
 
 import json
 import time
@@ -17,7 +17,9 @@ from tests.sdk.site import BODY, JSON, CountingBody, fetch, make_app
     ids=["hang up", "5xx", "no JSON", "redirect", "no object"],
 )
 @pytest.mark.parametrize("mode", ["off", "never_ask"])
-def test_when_the_service_fails_the_rest_goes_out_as_ever(endpoint: Endpoint, mode: str, reply: Reply) -> None:
+def test_when_the_service_fails_the_response_is_sent_without_the_action(
+    endpoint: Endpoint, mode: str, reply: Reply
+) -> None:
     endpoint.default_reply = reply
     feedback = CompanyClient(endpoint.url, mode=mode)
     for body in (BODY, CountingBody(BODY)):
@@ -29,7 +31,7 @@ def test_when_the_service_fails_the_rest_goes_out_as_ever(endpoint: Endpoint, mo
             assert list(json.loads(response.body)) == ["a", "_agentFeedback"]
 
 
-def test_a_service_that_is_away_or_slow_holds_up_one_response_and_not_the_next(endpoint: Endpoint) -> None:
+def test_an_unavailable_or_slow_service_holds_up_one_response_and_not_the_next(endpoint: Endpoint) -> None:
     endpoint.gate.clear()
     for url in (endpoint.url, f"http://127.0.0.1:{closed_port()}"):
         feedback = CompanyClient(url, mode="off", context_timeout=0.25)
@@ -42,7 +44,7 @@ def test_a_service_that_is_away_or_slow_holds_up_one_response_and_not_the_next(e
     assert len(endpoint.requests) <= 1
 
 
-def test_a_wish_with_mistakes_leaves_the_response_as_it_was(
+def test_an_invalid_context_request_leaves_the_response_as_it_was(
     endpoint: Endpoint, caplog: pytest.LogCaptureFixture
 ) -> None:
     feedback = CompanyClient(endpoint.url, mode="off")
@@ -52,14 +54,16 @@ def test_a_wish_with_mistakes_leaves_the_response_as_it_was(
     assert {record.levelname for record in caplog.records} == {"WARNING"}
 
 
-def test_an_answer_that_cannot_be_used_takes_only_the_question_away(endpoint: Endpoint) -> None:
+def test_an_unusable_answer_takes_only_the_context_action_away(endpoint: Endpoint) -> None:
     endpoint.default_reply = Reply(200, b'{"submit":' * 600 + b"1" + b"}" * 600)
     feedback = CompanyClient(endpoint.url)
     response = fetch(feedback.wsgi(make_enrichment_app(feedback)))
     assert list(json.loads(response.body)) == ["a", "_agentFeedback"]
 
 
-def test_a_mistake_of_ours_lets_the_product_answer(endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_exception_of_the_library_lets_the_product_answer(
+    endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch
+) -> None:
     feedback = CompanyClient(endpoint.url, mode="off")
     app = feedback.wsgi(make_enrichment_app(feedback))
 

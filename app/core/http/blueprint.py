@@ -64,7 +64,7 @@ class Blueprint(SmorestBlueprint):  # type: ignore[misc]  # flask-smorest has no
 
         `location` is json, query or path. `as_kwargs` passes the members by their names. Of a JSON body: `max_bytes`
         limits it, `invalid_status` is that of a wrong value, `has_unique_keys` tells whether a repeated key is an
-        error, and `may_name_account` whether it may have members such as an e-mail address.
+        error, and `may_have_account_data` whether it may have members such as an e-mail address.
         """
         as_kwargs = options.pop("as_kwargs", False)
         load, doc = _LOADERS[location](self, schema, **options)
@@ -181,7 +181,7 @@ def _body_loader(
     max_bytes: int = AGENT_BODY_BYTES,
     invalid_status: int = 422,
     has_unique_keys: bool = True,
-    may_name_account: bool = False,
+    may_have_account_data: bool = False,
 ) -> tuple[Callable[[], Any], dict[str, Any]]:
     decoder = BodyDecoder(
         schema(),
@@ -192,7 +192,7 @@ def _body_loader(
     blueprint.decoders.append(decoder)
 
     def load() -> Any:
-        check: DocumentCheck = _accept_any if may_name_account else current_app.extensions["document_check"]
+        check: DocumentCheck = _accept_any if may_have_account_data else current_app.extensions["document_check"]
         return decoder.decode(read_body(request, max_bytes), check)
 
     # flask-smorest documents `json` as the request body.
