@@ -5,7 +5,7 @@ import sys
 from alembic import context
 from flask import current_app
 from psycopg2.errors import InsufficientPrivilege
-from sqlalchemy import Connection, create_engine, exc, make_url, pool, text
+from sqlalchemy import Connection, create_engine, exc, pool, text
 
 from app import models
 from app.health.connections import database_error
@@ -27,15 +27,16 @@ def run() -> None:
     settings: Settings = current_app.extensions["settings"]
     is_owner = settings.migrations_database_url != settings.database_url
     setting = "AGENT_FEEDBACK_MIGRATIONS_DATABASE_URL" if is_owner else "DATABASE_URL"
-    if error := database_error(settings.migrations_database_url, setting):
-        sys.exit(error)
+    for url, name in ((settings.migrations_database_url, setting), (settings.database_url, "DATABASE_URL")):
+        if error := database_error(url, name):
+            sys.exit(error)
     # An engine of its own: a migration may take longer than any request.
     engine = create_engine(settings.migrations_database_url, poolclass=pool.NullPool, hide_parameters=True)
     try:
         with engine.connect() as connection:
             _migrate(connection)
             if is_owner:
-                _grant(connection, make_url(settings.database_url).username)
+                _grant(connection, _service_role(settings.database_url))
     except exc.ProgrammingError as error:
         if not isinstance(error.orig, InsufficientPrivilege):
             raise
@@ -62,11 +63,19 @@ def _migrate(connection: Connection) -> None:
         context.run_migrations()
 
 
-def _grant(connection: Connection, role: str | None) -> None:
+def _service_role(database_url: str) -> str:
+    """Return the role that a URL connects as; not every URL names it."""
+    engine = create_engine(database_url, poolclass=pool.NullPool)
+    with engine.connect() as connection:
+        role: str = connection.execute(text("SELECT current_user")).scalar_one()
+    return role
+
+
+def _grant(connection: Connection, role: str) -> None:
     """Let the service's role read and write rows; it changes no table."""
     if connection.scalar(text("SELECT current_user")) == role:
         return
-    quoted = connection.dialect.identifier_preparer.quote(role or "public")
+    quoted = connection.dialect.identifier_preparer.quote(role)
     for grant in GRANTS:
         connection.execute(text(grant.format(role=quoted)))
     connection.commit()

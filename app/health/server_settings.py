@@ -11,6 +11,8 @@ SAFE_SETTINGS = {
     "log_min_duration_statement": ("-1",),
     "log_min_duration_sample": ("-1",),
     "log_transaction_sample_rate": ("0",),
+    "auto_explain.log_min_duration": ("-1",),
+    "pgaudit.log": ("none", ""),
 }
 """With other values the server's log repeats statements, and with them what agents and customers wrote."""
 
@@ -18,17 +20,16 @@ _SETTINGS = text("SELECT name, setting FROM pg_settings WHERE name = ANY(:names)
 
 _RIGHTS = text(
     """
-    SELECT rolname, rolsuper, EXISTS (
-        SELECT FROM pg_class WHERE relname = 'interactions' AND relowner = pg_roles.oid
-    ) AS is_owner
-    FROM pg_roles WHERE rolname = current_user
+    SELECT current_user, has_schema_privilege('public', 'CREATE') OR EXISTS (
+        SELECT FROM pg_class WHERE relname = 'interactions' AND pg_has_role(relowner, 'MEMBER')
+    ) AS can_change_tables
     """
 )
 
 
 def list_warnings() -> list[str]:
     """Return what an operator should change on the server, a sentence each. Needs a transaction."""
-    role, is_superuser, is_owner = session().execute(_RIGHTS).one()
+    role, can_change_tables = session().execute(_RIGHTS).one()
     recommended_settings = {
         name: SAFE_SETTINGS[name][0]
         for name, setting in session().execute(_SETTINGS, {"names": list(SAFE_SETTINGS)})
@@ -42,9 +43,9 @@ def list_warnings() -> list[str]:
         warnings.append(
             f"PostgreSQL's log may repeat what agents and customers wrote; run as its administrator: {statements}"
         )
-    if is_superuser or is_owner:
+    if can_change_tables:
         warnings.append(
-            f"The role {role} can change tables; set AGENT_FEEDBACK_MIGRATIONS_DATABASE_URL to their owner, and "
-            "DATABASE_URL to a role without rights of its own (docs/deploy.md)."
+            f"The role {role} can create or change tables; set AGENT_FEEDBACK_MIGRATIONS_DATABASE_URL to their owner, "
+            "and DATABASE_URL to a role without rights of its own (docs/deploy.md)."
         )
     return warnings

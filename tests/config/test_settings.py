@@ -1,12 +1,13 @@
 """Reading the environment."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
 
 from config.limits import DEFAULT_LIMITS, DEFAULT_QUOTAS, LimitName, QuotaName, limit_variable, quota_variable
-from config.settings import BadSettings, Settings
+from config.settings import BadSettings, Settings, _EnvironmentSchema
 from tests.conftest import ROOT
 
 VALID_SETTINGS = {
@@ -234,6 +235,15 @@ def test_a_limit_that_cannot_be_read_says_how_one_is_written() -> None:
         "AGENT_FEEDBACK_KEY_LIMIT: must be a number of requests and a period of up to a day, such as 600/minute, "
         "or 0 for none"
     ]
+
+
+def test_every_setting_is_documented() -> None:
+    page = (ROOT / "docs" / "deploy.md").read_text()
+    gunicorn_names = re.findall(
+        r'environ\.get\("(\w+)"', (ROOT / "config" / "gunicorn.py").read_text().replace("'", '"')
+    )
+    assert len(gunicorn_names) >= 4
+    assert [name for name in (*_EnvironmentSchema().fields, *gunicorn_names) if f"`{name}`" not in page] == []
 
 
 def test_every_limit_and_quota_stands_in_the_table_with_its_default() -> None:

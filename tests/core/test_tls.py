@@ -13,8 +13,8 @@ from app.core.database import PreparedStatement, session, transaction
 from app.core.errors import DatabaseUnavailable
 from app.health.connections import broker_error, database_error
 from config.settings import Settings
+from tests.certificates import Authority, create_authority, tls_server
 from tests.conftest import Servers, environment
-from tests.core.certificates import Authority, create_authority, tls_server
 
 CURRENT_ROLE = PreparedStatement("current_role_name", "SELECT current_user::text")
 

@@ -54,7 +54,7 @@ def test_the_warning_holds_the_statements_that_silence_the_log(
     role_settings = Settings.from_env(environment(servers, url.render_as_string(hide_password=False)))
     log_warning, role_warning = warnings_of(create_app(role_settings, serves_http=False))
     assert role_warning.startswith(
-        "The role logging_role can change tables; set AGENT_FEEDBACK_MIGRATIONS_DATABASE_URL"
+        "The role logging_role can create or change tables; set AGENT_FEEDBACK_MIGRATIONS_DATABASE_URL"
     )
     statements = re.findall(r"ALTER ROLE [^;]+;", log_warning)
     assert [statement for statement in statements if "log_statement = 'none'" in statement]

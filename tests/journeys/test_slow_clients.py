@@ -142,6 +142,18 @@ def test_behind_nginx_no_client_chooses_its_address(proxy: Proxy) -> None:
     assert answers[-1].status_code == 429
 
 
+def test_nginx_logs_nothing_of_what_was_asked(proxy: Proxy) -> None:
+    session = session_for(str(proxy.certificate))
+    headers = {"Referer": "https://example.com/planted-referer"}
+    for path in ("/sign-in/oidc/callback?code=planted-code", "/planted-path"):
+        session.get(proxy.url + path, headers=headers, timeout=10)
+        session.get(proxy.plain_url + path, headers=headers, timeout=10, allow_redirects=False)
+    session.post(f"{proxy.url}/planted-path", data=b"x" * 3_000_000, timeout=10)
+    logs = [path for path in proxy.folder.iterdir() if path.name.endswith((".log", ".txt"))]
+    assert logs
+    assert [path.name for path in logs if "planted" in path.read_text()] == []
+
+
 def test_nginx_answers_what_it_rejects_in_the_shape_of_the_service(tmp_path: Path) -> None:
     with running_proxy(tmp_path / "nginx", f"http://127.0.0.1:{free_port()}") as proxy:
         session = session_for(str(proxy.certificate))

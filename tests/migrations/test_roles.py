@@ -1,12 +1,23 @@
 """The service's role reads and writes rows, and changes nothing else."""
 
+import secrets
+
 import psycopg2.errors
 import pytest
 from flask import Flask
 from sqlalchemy import exc, text
 
+from app import create_app
+from app.cli import migrations
+from app.cli.dev.postgres import OWNER, SERVICE
 from app.core.database import session, transaction
-from tests.conftest import Servers
+from config.settings import Settings
+from tests.conftest import Servers, environment
+
+GRANTEES = f"""
+    SELECT DISTINCT grantee FROM information_schema.role_table_grants
+    WHERE table_schema = 'public' AND grantee <> '{OWNER}'
+"""
 
 
 @pytest.mark.parametrize(
@@ -29,3 +40,18 @@ def test_the_service_cannot_change_tables(app: Flask, servers: Servers, statemen
     with pytest.raises(exc.ProgrammingError) as error, transaction():
         session().execute(text(statement))
     assert isinstance(error.value.orig, psycopg2.errors.InsufficientPrivilege)
+
+
+def test_a_url_without_a_role_name_grants_nothing_to_everybody(servers: Servers) -> None:
+    if not servers.has_roles:
+        pytest.skip("a named server has one role")
+    url = servers.database(f"test_{secrets.token_hex(4)}")
+    nameless_url = url.replace(f"{SERVICE}@", "") + f"&user={SERVICE}"
+    environ = {**environment(servers, url), "DATABASE_URL": nameless_url}
+    app = create_app(Settings.from_env(environ), serves_http=False)
+    with app.app_context():
+        migrations.upgrade()
+        with transaction():
+            grantees = set(session().scalars(text(GRANTEES)))
+    app.extensions["database"].dispose()
+    assert grantees == {SERVICE}
