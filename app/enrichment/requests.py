@@ -80,15 +80,15 @@ def create(environment: CallerEnvironment, key_id: str, new_request: NewRequest)
     entries = choose_entries(effective, new_request)
     if not entries:
         return views.show_nothing(environment, new_request, references.level)
-    limiter().use_quota(QuotaName.QUESTIONS, environment.id)
-    request = _store(call, effective, entries)
-    if request is None:
-        limiter().return_quota(QuotaName.QUESTIONS, environment.id)
-        # Another call of the same interaction was first, and is committed by now.
-        request = _find(call)
-        assert request is not None
-        return _answer_retry(call, request)
-    return _show(environment, request)
+    with limiter().use_quota(QuotaName.QUESTIONS, environment.id):
+        request = _store(call, effective, entries)
+        if request is not None:
+            return _show(environment, request)
+    limiter().return_quota(QuotaName.QUESTIONS, environment.id)
+    # Another call of the same interaction was first, and is committed by now.
+    request = _find(call)
+    assert request is not None
+    return _answer_retry(call, request)
 
 
 def choose_entries(effective: Catalog, new_request: NewRequest) -> list[Entry]:

@@ -118,7 +118,14 @@ def accept_batch(environment: CallerEnvironment, batch: EvidenceBatch) -> Receip
         codes = [problem.code for problem in problems]
         code = next((code for code in codes if code in (TOKEN_NOT_ALLOWED, HOST_NOT_ALLOWED)), None)
         raise Unprocessable(code=code, problems=problems)
-    limiter().use_quota(QuotaName.EVIDENCE, environment.id, len(batch.events))
+    with limiter().use_quota(QuotaName.EVIDENCE, environment.id, len(batch.events)):
+        counts = _store(environment, batch, allowlist, now)
+    limiter().return_quota(QuotaName.EVIDENCE, environment.id, len(batch.events) - counts.accepted)
+    return Receipt(counts.accepted, len(batch.events) - counts.accepted - counts.expired, counts.expired)
+
+
+def _store(environment: CallerEnvironment, batch: EvidenceBatch, allowlist: Allowlist, now: datetime) -> EvidenceCounts:
+    """Store what is new of a valid batch, or raise `Unauthorized` if there is no such environment any more."""
     source = batch.source
     keys = pepper_ring().derive_all(Purpose.EVIDENCE_IDS, environment.id)
     digests = [rules.source_digest(key, source.kind, source.provider, source.source_id) for key in keys]
@@ -135,8 +142,7 @@ def accept_batch(environment: CallerEnvironment, batch: EvidenceBatch) -> Receip
     if counts is None:
         # The environment was removed within the second for which its keys are still cached.
         raise Unauthorized
-    limiter().return_quota(QuotaName.EVIDENCE, environment.id, len(batch.events) - counts.accepted)
-    return Receipt(counts.accepted, len(batch.events) - counts.accepted - counts.expired, counts.expired)
+    return counts
 
 
 def _add_once(values: dict[str, Any]) -> EvidenceCounts | None:

@@ -70,9 +70,10 @@ def record(environment: CallerEnvironment, capability: Capability, outcome: Outc
     """Store a review and notify the promotion of its interaction; the first review stays."""
     reject_private([("/note", outcome.note)])
     consent.require_approval(environment, capability)
-    limiter().use_quota(QuotaName.REVIEWS, environment.id)
     review = StoredReview(uuid.uuid4(), capability.interaction_id, outcome.outcome, outcome.note, clock.now())
-    if RECORD_REVIEW.first(environment_id=environment.id, **review._asdict()):
+    with limiter().use_quota(QuotaName.REVIEWS, environment.id):
+        is_first = RECORD_REVIEW.first(environment_id=environment.id, **review._asdict())
+    if is_first:
         notify(Job.PROMOTE_INTERACTIONS)
         return AcceptedOutcome(capability.interaction_id, review)
     limiter().return_quota(QuotaName.REVIEWS, environment.id)

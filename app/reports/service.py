@@ -85,19 +85,19 @@ def record(environment: CallerEnvironment, capability: Capability, submission: S
     limiter().count_units(LimitName.CAPABILITY, (environment.id, capability.interaction_id), units)
     reject_private(texts)
     consent.require_approval(environment, capability)
-    limiter().use_quota(QuotaName.REPORTS, environment.id)
     findings, workaround = msgspec.to_builtins(submission.findings), msgspec.to_builtins(submission.workaround)
-    is_first = RECORD_REPORT.first(
-        environment_id=environment.id,
-        interaction_id=capability.interaction_id,
-        id=uuid.uuid4(),
-        summary=submission.summary,
-        impact=submission.impact,
-        confidence=submission.confidence,
-        findings=orjson.dumps(findings).decode(),
-        workaround=None if workaround is None else orjson.dumps(workaround).decode(),
-        created_at=clock.now(),
-    )
+    with limiter().use_quota(QuotaName.REPORTS, environment.id):
+        is_first = RECORD_REPORT.first(
+            environment_id=environment.id,
+            interaction_id=capability.interaction_id,
+            id=uuid.uuid4(),
+            summary=submission.summary,
+            impact=submission.impact,
+            confidence=submission.confidence,
+            findings=orjson.dumps(findings).decode(),
+            workaround=None if workaround is None else orjson.dumps(workaround).decode(),
+            created_at=clock.now(),
+        )
     if is_first:
         notify(Job.PROMOTE_INTERACTIONS)
     else:

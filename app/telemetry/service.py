@@ -40,11 +40,11 @@ def accept_batch(environment: CallerEnvironment, batch: TelemetryBatch) -> Recei
     The events are encoded again rather than kept as they came, so that no second parser reads them differently.
     """
     _screen_hints(batch.events)
-    limiter().use_quota(QuotaName.EVENTS, environment.id, len(batch.events))
-    events = _encoder.encode(_normalize_operations(batch.events)).decode()
-    ADD_BATCH.first(
-        environment_id=environment.id, received_at=clock.now(), events=events, event_count=len(batch.events)
-    )
+    with limiter().use_quota(QuotaName.EVENTS, environment.id, len(batch.events)):
+        events = _encoder.encode(_normalize_operations(batch.events)).decode()
+        ADD_BATCH.first(
+            environment_id=environment.id, received_at=clock.now(), events=events, event_count=len(batch.events)
+        )
     notify(Job.PERSIST_TELEMETRY)
     return Receipt(accepted=len(batch.events), dropped=0)
 

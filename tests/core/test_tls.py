@@ -1,17 +1,23 @@
 """Database and broker over TLS: the certificate and its name are verified."""
 
+import secrets
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+import redis
 from sqlalchemy import make_url, text
 
 from app import create_app
 from app.core import jobs
 from app.core.database import PreparedStatement, session, transaction
 from app.core.errors import DatabaseUnavailable
+from app.core.limits.counters import SharedCounters
+from app.core.limits.rules import Cost, limit_policy
+from app.core.limits.server import Addition, CounterServer
 from app.health.connections import broker_error, database_error
+from config.limits import parse_limit
 from config.settings import Settings
 from tests.certificates import Authority, create_authority, tls_server
 from tests.conftest import Servers, environment
@@ -57,8 +63,8 @@ def database_url(settings: Settings, ports: Ports, authority: Authority, host: s
     return url.render_as_string(hide_password=False)
 
 
-def broker_url(ports: Ports, authority: Authority) -> str:
-    return f"rediss://localhost:{ports.broker}/0?ssl_cert_reqs=required&ssl_ca_certs={authority.certificate}"
+def broker_url(ports: Ports, authority: Authority, host: str = "localhost") -> str:
+    return f"rediss://{host}:{ports.broker}/0?ssl_cert_reqs=required&ssl_ca_certs={authority.certificate}"
 
 
 def test_the_service_works_over_tls(
@@ -75,7 +81,11 @@ def test_the_service_works_over_tls(
     app.extensions["database"].dispose()
 
 
-@pytest.mark.parametrize(("authority", "host"), [("elsewhere", "localhost"), ("localhost", "127.0.0.1")])
+WRONG = [("elsewhere", "localhost"), ("localhost", "127.0.0.1")]
+"""An authority that did not sign the certificate, and a name that the certificate does not have."""
+
+
+@pytest.mark.parametrize(("authority", "host"), WRONG)
 def test_a_database_with_another_certificate_is_refused(
     servers: Servers, settings: Settings, ports: Ports, authorities: dict[str, Authority], authority: str, host: str
 ) -> None:
@@ -86,14 +96,51 @@ def test_a_database_with_another_certificate_is_refused(
         CURRENT_ROLE.all()
 
 
+@pytest.mark.parametrize(("authority", "host"), WRONG)
 def test_a_broker_with_another_certificate_is_refused(
-    servers: Servers, settings: Settings, ports: Ports, authorities: dict[str, Authority]
+    servers: Servers, settings: Settings, ports: Ports, authorities: dict[str, Authority], authority: str, host: str
 ) -> None:
     assert broker_error(broker_url(ports, authorities["localhost"])) is None
-    assert "certificate" in str(broker_error(broker_url(ports, authorities["elsewhere"]))).lower()
+    url = broker_url(ports, authorities[authority], host)
+    assert "certificate" in str(broker_error(url)).lower()
     environ = environment(servers, settings.database_url.replace("+psycopg2", ""))
-    app = create_app(
-        Settings.from_env({**environ, "REDIS_URL": broker_url(ports, authorities["elsewhere"])}), serves_http=False
-    )
+    app = create_app(Settings.from_env({**environ, "REDIS_URL": url}), serves_http=False)
     with app.app_context():
         assert not jobs.job_notifier().is_broker_reachable()
+
+
+@pytest.fixture
+def digest_key(monkeypatch: pytest.MonkeyPatch) -> bytes:
+    """A key of the counters of one test, which wait long enough for a handshake on a busy machine."""
+    monkeypatch.setattr("app.core.limits.server.TIMEOUT_S", 5.0)
+    return secrets.token_bytes(32)
+
+
+COST = Cost(limit_policy("key", parse_limit("3/day"), is_first_unit_shared=True), "anybody")
+
+
+def test_limits_are_shared_over_tls(ports: Ports, authorities: dict[str, Authority], digest_key: bytes) -> None:
+    url = broker_url(ports, authorities["localhost"])
+    one, other = (SharedCounters(CounterServer(url, digest_key)) for _ in range(2))
+    assert [one.spend(COST) for _ in range(3)] == [None] * 3
+    assert one.spend(COST) is not None
+    assert other.spend(COST) is None
+    other.share()
+    assert other.spend(COST) is not None
+
+
+@pytest.mark.parametrize(("authority", "host"), WRONG)
+def test_nothing_is_refused_or_told_to_a_broker_with_another_certificate(
+    ports: Ports,
+    authorities: dict[str, Authority],
+    digest_key: bytes,
+    authority: str,
+    host: str,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    server = CounterServer(broker_url(ports, authorities[authority], host), digest_key)
+    with pytest.raises(redis.ConnectionError, match=r"(?i)certificate"):
+        server.add([Addition("key", 60, 1)])
+    counters = SharedCounters(server)
+    assert [counters.spend(COST) for _ in range(9)] == [None] * 9
+    assert "limits are not shared" in caplog.text

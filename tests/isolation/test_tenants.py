@@ -9,6 +9,9 @@ from flask import Flask
 from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
+from app.accounts.rules import ROLES
+from app.accounts.users import create_user
+from app.core.database import transaction
 from tests.context_api import ContextApi, item
 from tests.factories import bearer, event, observation, send_events, send_evidence, send_review, sign_in
 from tests.isolation.companies import ACCOUNT, USER, Tenant, create_tenant, stored_rows
@@ -129,6 +132,18 @@ def test_ids_of_another_company_reach_nothing(app: Flask, client: FlaskClient, n
     assert stored_rows(other) == rows_before
     for foreign_id in (other.retrieval_id, other.decision_id, *other.signal_ids, str(other.company.environment_id)):
         assert foreign_id not in response.text
+
+
+@pytest.mark.parametrize("role", ROLES)
+@pytest.mark.parametrize("request_of", [_summary, _summary_of_own_product])
+def test_no_role_sees_the_evidence_of_another_company(client: FlaskClient, request_of: Request, role: str) -> None:
+    caller, other = create_tenant(client, "shop.own_colour"), create_tenant(client, "shop.secret_colour")
+    with transaction():
+        user = create_user(caller.company.workspace_id, "colleague@example.com", role)
+    company = replace(caller.company, email="colleague@example.com", password=user.password)
+    colleague = replace(caller, company=company)
+    assert _summary(client, colleague, colleague).status_code == 200
+    assert request_of(client, colleague, other).status_code == 404
 
 
 def test_every_endpoint_is_tried(app: Flask) -> None:

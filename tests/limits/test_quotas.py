@@ -1,13 +1,22 @@
 """Quotas count what an environment adds on a UTC day."""
 
 import uuid
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 
 import pytest
+from flask import Flask
 from flask.testing import FlaskClient
+from sqlalchemy import text
 from werkzeug.test import TestResponse
 
-from app.core.database import transaction
+from app import create_app
+from app.core.database import session, transaction
+from app.core.database.engine import Timeouts
+from app.core.limits.limiter import QuotaExceeded
+from config.limits import QuotaName
+from config.settings import Settings
 from tests.context_api import ContextApi
 from tests.factories import (
     Company,
@@ -128,3 +137,65 @@ def test_zero_is_no_quota(client: FlaskClient, company: Company, set_limits: Set
     set_limits()
     statuses = {send_events(client, company, *(event() for _ in range(100))).status_code for _ in range(3)}
     assert statuses == {202}
+
+
+LOCK_WRITES = text("LOCK TABLE telemetry_inbox, reviews, reports, enrichment_requests, evidence_events IN SHARE MODE")
+
+Send = Callable[[FlaskClient, Company], TestResponse]
+
+SEND: dict[str, Send] = {
+    "events": lambda client, company: send_events(client, company, event()),
+    "reviews": lambda client, company: send_review(client, company.capability()),
+    "reports": lambda client, company: send_report(client, company.capability()),
+    "questions": lambda client, company: ContextApi(client, company).ask(),
+    "evidence": lambda client, company: send_evidence(client, company, observation()),
+}
+
+
+@pytest.fixture
+def short_wait_app(app: Flask, settings: Settings) -> Iterator[Flask]:
+    """The same service in another process: it waits half a second for the database."""
+    short_wait_app = create_app(settings, timeouts=Timeouts(statement_s=0.5, prepared_s=0.5))
+    yield short_wait_app
+    short_wait_app.extensions["database"].dispose()
+
+
+@pytest.mark.parametrize("name", QuotaName)
+def test_what_the_database_did_not_store_uses_nothing(
+    client: FlaskClient,
+    company: Company,
+    set_limits: SetLimits,
+    short_wait_app: Flask,
+    monkeypatch: pytest.MonkeyPatch,
+    name: str,
+) -> None:
+    send = SEND[name]
+    limiter = set_limits(**{name: 2})
+    monkeypatch.setitem(short_wait_app.extensions, "limiter", limiter)
+    assert send(client, company).status_code in (200, 202)
+    with transaction():
+        session().execute(LOCK_WRITES)
+        assert send(short_wait_app.test_client(), company).status_code == 503
+    assert send(client, company).status_code in (200, 202)
+    assert_exceeded(send(client, company), name, 2)
+
+
+def test_threads_whose_blocks_fail_leave_the_quota_exact(set_limits: SetLimits) -> None:
+    limiter, environment_id = set_limits(reviews=100), uuid.uuid4()
+
+    def use(*, fails: bool) -> bool:
+        try:
+            with limiter.use_quota(QuotaName.REVIEWS, environment_id):
+                if fails:
+                    raise OSError
+        except (OSError, QuotaExceeded):
+            return False
+        return True
+
+    def use_often(_: int) -> int:
+        return sum(use(fails=number % 2 == 0) for number in range(20))
+
+    with ThreadPoolExecutor(8) as pool:
+        stored = sum(pool.map(use_often, range(8)))
+    assert stored == 80
+    assert [use(fails=False) for _ in range(25)] == [True] * 20 + [False] * 5
