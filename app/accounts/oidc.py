@@ -35,7 +35,12 @@ TIMEOUTS_S = (3, 5)
 
 METADATA_TTL_S = 600
 RETRY_AFTER_FAILURE_S = 10
-"""A provider that is unavailable is asked no more often, so that waiting for it does not take all threads."""
+"""How long a provider that was unavailable is not asked, so that waiting for it does not take all threads."""
+
+MAX_EXCHANGES = 2
+"""How many threads of a process exchange codes at the same time; further sign-ins are told to try again."""
+
+REQUIRED_ENDPOINTS = ("authorization_endpoint", "token_endpoint", "jwks_uri")
 
 ALGORITHMS = [f"{family}{bits}" for family in ("RS", "PS", "ES") for bits in (256, 384, 512)]
 """Signatures by a key of the provider's. A shared secret would make one of whoever knows it, and `none` is none."""
@@ -72,11 +77,16 @@ class PendingAuthorization:
 
 
 class OidcClient:
-    """This service as a client of one provider."""
+    """This service as a client of one provider.
+
+    No thread waits for another one: of a process, one at a time discovers the metadata and `MAX_EXCHANGES` exchange
+    codes, and a request that would be one more raises `ProviderUnavailable` at once. So does every request that needs
+    the provider for `RETRY_AFTER_FAILURE_S` after it was unavailable.
+    """
 
     def __init__(self, provider: OidcProvider, redirect_uri: str, *, requires_https: bool) -> None:
         self._provider, self._redirect_uri, self._requires_https = provider, redirect_uri, requires_https
-        self._lock = threading.Lock()
+        self._discovery, self._exchanges = threading.Lock(), threading.Semaphore(MAX_EXCHANGES)
         self._metadata: dict[str, Any] = {}
         self._expires_at = self._retry_at = 0.0
 
@@ -84,7 +94,7 @@ class OidcClient:
         """Return the URL at the provider that a browser is sent to, and what has to be remembered."""
         metadata = self._load_metadata()
         pending = PendingAuthorization(*(secrets.token_urlsafe(48) for _ in range(3)))
-        with self._session(metadata) as session:
+        with _provider_errors(), self._session(metadata) as session:
             url, _ = session.create_authorization_url(
                 metadata["authorization_endpoint"],
                 state=pending.state,
@@ -99,7 +109,7 @@ class OidcClient:
         Raise `SignInRejected` or `ProviderUnavailable`.
         """
         metadata = self._load_metadata()
-        with _provider_errors(), self._session(metadata) as session:
+        with _provider_errors(), self._exchange(), self._session(metadata) as session:
             token = session.fetch_token(
                 metadata["token_endpoint"],
                 grant_type="authorization_code",
@@ -131,26 +141,61 @@ class OidcClient:
         return dict(claims)
 
     def _load_metadata(self) -> dict[str, Any]:
-        """Return the provider's metadata, asked for every ten minutes, or raise `ProviderUnavailable`."""
-        with self._lock:
-            now = time.monotonic()
-            if now >= self._expires_at:
-                if now < self._retry_at:
-                    raise ProviderUnavailable
-                self._retry_at = now + RETRY_AFTER_FAILURE_S
-                self._metadata = self._discover()
-                self._expires_at = now + METADATA_TTL_S
+        """Return the provider's metadata, asked for every ten minutes, or raise `ProviderUnavailable`.
+
+        While one thread asks for them, the others get the old ones.
+        """
+        if time.monotonic() < self._expires_at:
             return self._metadata
+        self._require_available()
+        if not self._discovery.acquire(blocking=False):
+            if not self._metadata:
+                raise ProviderUnavailable
+            return self._metadata
+        try:
+            self._metadata = self._discover()
+            self._expires_at = time.monotonic() + METADATA_TTL_S
+        except ProviderUnavailable:
+            self._postpone()
+            raise
+        finally:
+            self._discovery.release()
+        return self._metadata
+
+    @contextmanager
+    def _exchange(self) -> Iterator[None]:
+        """Exchange a code, or raise `ProviderUnavailable` if the provider is unavailable or too many threads do."""
+        self._require_available()
+        if not self._exchanges.acquire(blocking=False):
+            raise ProviderUnavailable
+        try:
+            yield
+        except (requests.ConnectionError, requests.Timeout):
+            # An answer, even a wrong one, holds nothing up, and whoever makes up codes must not stop other sign-ins.
+            self._postpone()
+            raise
+        finally:
+            self._exchanges.release()
+
+    def _require_available(self) -> None:
+        if time.monotonic() < self._retry_at:
+            raise ProviderUnavailable
+
+    def _postpone(self) -> None:
+        # From the end of a failure on, which may have taken as long as the time-outs.
+        self._retry_at = time.monotonic() + RETRY_AFTER_FAILURE_S
 
     def _discover(self) -> dict[str, Any]:
+        schemes = ("https:",) if self._requires_https else ("https:", "http:")
         issuer = self._provider.issuer.rstrip("/")
         with _provider_errors(), requests.Session() as session:
             metadata = _get_object(session, f"{issuer}/.well-known/openid-configuration")
             if metadata["issuer"].rstrip("/") != issuer:
                 raise ValueError("the metadata is another issuer's")
-            for name in ("authorization_endpoint", "token_endpoint", "jwks_uri", "userinfo_endpoint"):
-                if self._requires_https and not metadata.get(name, "https:").startswith("https:"):
-                    raise ValueError(f"{name} has no https")
+            optional = [name for name in ("userinfo_endpoint",) if name in metadata]
+            for name in (*REQUIRED_ENDPOINTS, *optional):
+                if not metadata[name].startswith(schemes):
+                    raise ValueError(f"{name} is no URL that may be asked")
         return metadata
 
     def _session(self, metadata: dict[str, Any]) -> OAuth2Session:

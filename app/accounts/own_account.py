@@ -64,6 +64,13 @@ def _check_password(login: Login, password: str, client: Client) -> str:
     return stored_hash
 
 
+def begin_second_factor(login: Login, password: str, client: Client) -> None:
+    """Make the secret of a second factor; raise `WrongPassword`, `TooManyAttempts` or `SecondFactorEnabled`."""
+    _check_password(login, password, client)
+    second_factor.begin_enrolment(login)
+    after_commit(partial(clear_attempt, account_limits(login.email, client.address)))
+
+
 def disable_second_factor(login: Login, proof: str, client: Client) -> None:
     """Disable the user's second factor by a password or a code; raise `WrongProof` or `TooManyAttempts`."""
     count_attempt(account_limits(login.email, client.address))

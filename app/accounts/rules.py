@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from app.core.clients import browser_family, network_of
+from app.core.wire.text import has_control_character, is_visible
 
 OWNER, ADMIN, MEMBER = ROLES = ("owner", "admin", "member")
 
@@ -32,9 +33,14 @@ def is_email(text: str) -> bool:
 
 
 def password_problem(password: str, email: str) -> str | None:
-    """Return what is wrong with a chosen password, or None. Its length counts, not the kinds of its characters."""
+    """Return what is wrong with a chosen password, or None. Its length counts, not the kinds of its characters.
+
+    What `CredentialsSchema` would reject is a problem, since nobody could sign in with it.
+    """
     if not MIN_PASSWORD_LENGTH <= len(password) <= MAX_PASSWORD_LENGTH:
         return f"A password has {MIN_PASSWORD_LENGTH} to {MAX_PASSWORD_LENGTH} characters."
+    if has_control_character(password) or not is_visible(password):
+        return "A password has no control characters, and not only blank ones."
     if len(set(password)) < MIN_PASSWORD_VARIETY:
         return "This password repeats too few characters."
     name = email.partition("@")[0]

@@ -2,6 +2,7 @@
 
 import uuid
 from dataclasses import dataclass
+from datetime import timedelta
 
 from sqlalchemy import delete, exists, select
 
@@ -16,6 +17,9 @@ from app.core.errors import Conflict, Forbidden
 from app.core.seal import Seal
 from app.core.settings import current_settings
 
+ENROLMENT_LIFETIME = timedelta(minutes=10)
+"""How long a secret can be seen and confirmed; the password is asked for before, and somebody else may come after."""
+
 
 class SecondFactorEnabled(Conflict):
     """The user has a second factor already."""
@@ -29,6 +33,13 @@ class WrongConfirmation(Forbidden):
 
     code = "wrong_code"
     sentence = "This is not the code that the app shows now. Please check the clock of your device and try again."
+
+
+class EnrolmentExpired(Forbidden):
+    """There is no secret to confirm, or it was made too long ago."""
+
+    code = "enrolment_expired"
+    sentence = "Setting it up has taken too long. Please start again."
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +73,10 @@ def is_enabled(user_id: uuid.UUID) -> bool:
 
 
 def begin_enrolment(login: Login) -> None:
-    """Store a new secret, which has no effect before a code confirms it."""
+    """Store a new secret, which has no effect before a code confirms it.
+
+    The caller has asked for the password, or a stolen session could set up the thief's own app.
+    """
     factor = _lock_factor(login.user_id)
     if factor and factor.confirmed_at:
         raise SecondFactorEnabled
@@ -75,9 +89,9 @@ def begin_enrolment(login: Login) -> None:
 
 
 def find_enrolment(login: Login) -> Enrolment | None:
-    """Return what the user's app has to know while no code has confirmed it, and None afterwards."""
+    """Return what the user's app has to know until a code confirms it or it expires, and None afterwards."""
     factor = session().get(SecondFactor, login.user_id)
-    if factor is None or factor.confirmed_at:
+    if factor is None or factor.confirmed_at or _is_expired(factor):
         return None
     secret = _secret(factor)
     return Enrolment(secret, codes.enrolment_uri(secret, login.email, current_settings().service_name))
@@ -88,9 +102,11 @@ def confirm_enrolment(login: Login, code: str) -> list[str]:
     factor = _lock_factor(login.user_id)
     if factor and factor.confirmed_at:
         raise SecondFactorEnabled
+    if factor is None or _is_expired(factor):
+        raise EnrolmentExpired
     now = clock.now()
-    step = codes.matching_step(_secret(factor), codes.canonical_code(code) or "", now, 0) if factor else None
-    if factor is None or step is None:
+    step = codes.matching_step(_secret(factor), codes.canonical_code(code) or "", now, 0)
+    if step is None:
         raise WrongConfirmation
     recovery_codes = codes.new_recovery_codes()
     factor.confirmed_at, factor.last_step = now, step
@@ -134,6 +150,10 @@ def reset(email: str, actor: str = COMMAND_LINE_ACTOR) -> None:
 
 def _lock_factor(user_id: uuid.UUID) -> SecondFactor | None:
     return session().get(SecondFactor, user_id, with_for_update=True, populate_existing=True)
+
+
+def _is_expired(factor: SecondFactor) -> bool:
+    return clock.now() >= factor.created_at + ENROLMENT_LIFETIME
 
 
 def _secret(factor: SecondFactor) -> str:

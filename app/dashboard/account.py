@@ -13,7 +13,7 @@ from app.accounts import own_account, second_factor, sessions
 from app.accounts.guards import current_client
 from app.accounts.own_account import WrongPassword, WrongProof
 from app.accounts.rules import MIN_PASSWORD_LENGTH
-from app.accounts.second_factor import SecondFactorEnabled, WrongConfirmation
+from app.accounts.second_factor import EnrolmentExpired, SecondFactorEnabled, WrongConfirmation
 from app.accounts.sessions import Login
 from app.accounts.throttle import TooManyAttempts
 from app.core.errors import ApiError, Unprocessable
@@ -71,10 +71,13 @@ def show_second_factor(login: Login) -> Page:
     return _second_factor_page(login)
 
 
-@account.form("/second-factor")
-def begin_second_factor(login: Login) -> Response:
-    """Make a new secret, which has no effect before a code confirms it."""
-    second_factor.begin_enrolment(login)
+@account.form("/second-factor", "second_factor/page.html")
+def begin_second_factor(login: Login) -> Page | Response:
+    """Make a new secret, which has no effect before a code confirms it, or show the form again with the error."""
+    try:
+        own_account.begin_second_factor(login, request.form.get("password", ""), current_client())
+    except (WrongPassword, TooManyAttempts, SecondFactorEnabled) as error:
+        return _second_factor_page(login, error)
     return redirect(SECOND_FACTOR, 303)
 
 
@@ -83,7 +86,7 @@ def confirm_second_factor(login: Login) -> Page:
     """Enable the second factor, and show the recovery codes this once."""
     try:
         codes = second_factor.confirm_enrolment(login, request.form.get("code", ""))
-    except (WrongConfirmation, SecondFactorEnabled) as error:
+    except (WrongConfirmation, EnrolmentExpired, SecondFactorEnabled) as error:
         return _second_factor_page(login, error)
     return Page({"recovery_codes": codes})
 

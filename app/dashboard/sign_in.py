@@ -16,6 +16,7 @@ from app.accounts.sessions import NewSession
 from app.accounts.sign_in import PendingSignIn, SecondFactorRequired, SignInExpired, WrongCode, WrongCredentials
 from app.accounts.throttle import TooManyAttempts
 from app.core.errors import ApiError
+from app.core.http.limits import count_failed_attempt, require_attempts_left
 from app.core.purposes import Purpose
 from app.core.settings import current_settings
 from app.dashboard.cookies import SignedCookie
@@ -86,7 +87,14 @@ def ask_for_code(pending: PendingSignIn, next_path: str) -> Response:
 
 def _is_signed_in() -> bool:
     token = presented_token()
-    return token is not None and sessions.find_login(token) is not None
+    if token is None:
+        return False
+    # The page has no guard that counts tokens, with which anybody could make the database look for random ones.
+    require_attempts_left()
+    if sessions.find_login(token):
+        return True
+    count_failed_attempt()
+    return False
 
 
 def _open_session() -> NewSession:

@@ -84,6 +84,7 @@ class HostileProvider:
     issuer: str = ""
     key: RSAKey = field(default_factory=lambda: signing_key("the provider"))
     metadata: dict[str, Any] = field(default_factory=dict)
+    """Replace members of the metadata; None removes one."""
     sign: Callable[[dict[str, Any]], str] | None = None
     """Replaces the signature of the ID token."""
     claims: dict[str, Any] = field(default_factory=dict)
@@ -101,7 +102,7 @@ class HostileProvider:
     def answer(self, path: str) -> dict[str, Any]:
         """Return the answer to a request."""
         if path.endswith("openid-configuration"):
-            return {
+            metadata = {
                 "issuer": self.issuer,
                 "authorization_endpoint": f"{self.issuer}/authorize",
                 "token_endpoint": f"{self.issuer}/token",
@@ -109,6 +110,7 @@ class HostileProvider:
                 "userinfo_endpoint": f"{self.issuer}/userinfo",
                 **self.metadata,
             }
+            return {name: value for name, value in metadata.items() if value is not None}
         if path == "/jwks":
             return {"keys": [self.key.as_dict(private=False), {"kty": "future", "kid": "2"}]}
         if path == "/userinfo":

@@ -16,6 +16,8 @@ from app.accounts.rules import (
     password_problem,
     session_expiry,
 )
+from app.accounts.schemas import CredentialsSchema
+from app.core.errors import ApiError
 
 NOW = datetime(2026, 6, 1, 12, tzinfo=UTC)
 
@@ -61,6 +63,20 @@ def test_a_password_is_long_and_neither_monotonous_nor_the_users_name() -> None:
     assert "e-mail" in (password_problem("x-Alice-2026-x!", email) or "")
     # A short name is in many passwords by chance.
     assert password_problem("correct horse battery", "bat@example.com") is None
+
+
+@pytest.mark.parametrize(
+    "text", [*(chr(code) for code in (*range(32), *range(0x7F, 0xA0))), "\xa0", "\u200b", "\U0001f40e", "é"]
+)
+def test_a_password_is_valid_where_it_can_be_signed_in_with(text: str) -> None:
+    for password in (f"correct horse{text}battery", "\u2000\u2001\u2002\u2003\u2004\u2005" * 2 + text):
+        try:
+            CredentialsSchema().accept({"email": "alice@example.com", "password": password})
+        except ApiError:
+            is_accepted = False
+        else:
+            is_accepted = True
+        assert (password_problem(password, "alice@example.com") is None) is is_accepted
 
 
 def test_of_a_client_only_what_is_coarse_is_told() -> None:

@@ -25,3 +25,8 @@ def sign_in_by_form(client: FlaskClient, company: Company, path: str = "/sign-in
     form = {**fields(client.get(path)), "email": company.email, "password": company.password}
     values = {name: value for name, value in {**form, **changes}.items() if value is not None}
     return client.post("/sign-in", data=values)
+
+
+def send(client: FlaskClient, path: str, page: str = "/account", **values: str) -> TestResponse:
+    """Send a form with the token of a page."""
+    return client.post(path, data={"form_token": fields(client.get(page))["form_token"], **values})

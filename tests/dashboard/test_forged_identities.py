@@ -132,6 +132,27 @@ def test_metadata_of_another_issuer_is_refused(
     assert client.get(BEGIN).status_code == 503
 
 
+@pytest.mark.parametrize("name", ["authorization_endpoint", "token_endpoint", "jwks_uri"])
+@pytest.mark.parametrize("value", [None, 1, "ftp://example.com"])
+def test_metadata_without_a_required_url_are_refused(
+    client: FlaskClient, hostile: HostileProvider, configure: Configure, name: str, value: Any
+) -> None:
+    configure(hostile.settings)
+    hostile.metadata = {name: value}
+    assert client.get(BEGIN).status_code == 503
+
+
+@pytest.mark.parametrize(
+    "metadata", [{"authorization_endpoint": "http://["}, {"token_endpoint_auth_methods_supported": 1}]
+)
+def test_metadata_that_no_request_can_be_made_of_are_refused(
+    client: FlaskClient, hostile: HostileProvider, configure: Configure, metadata: dict[str, Any]
+) -> None:
+    configure(hostile.settings)
+    hostile.metadata = metadata
+    assert client.get(BEGIN).status_code == 503
+
+
 def test_metadata_is_asked_for_once(client: FlaskClient, hostile: HostileProvider, configure: Configure) -> None:
     configure(hostile.settings)
     for _ in range(3):

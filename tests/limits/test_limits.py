@@ -16,7 +16,7 @@ from app.core.limits.counters import SharedCounters
 from app.core.limits.server import CounterServer
 from app.products.key_cache import CACHE_TTL_S
 from tests.context_api import ContextApi, handle
-from tests.factories import Company, bearer, event, send_events, send_review, sign_in
+from tests.factories import SESSION_COOKIE, Company, bearer, event, send_events, send_review, sign_in
 from tests.limits.conftest import SetLimits, Timer
 
 LONGEST_SENTENCE = 240
@@ -224,9 +224,22 @@ def test_a_key_that_is_in_use_is_not_held_up_by_a_neighbour_who_guesses(
 
 def test_a_guessed_session_is_limited(client: FlaskClient, set_limits: SetLimits) -> None:
     set_limits(unauthenticated="2/minute")
-    client.set_cookie("agent_feedback_session", "x" * 43)
+    client.set_cookie(SESSION_COOKIE, "x" * 43)
     assert [client.get("/api/session").status_code for _ in range(2)] == [401, 401]
     assert_limited(client.get("/api/session"), "unauthenticated", 2)
+
+
+def test_a_session_that_is_guessed_at_the_sign_in_page_is_limited(
+    client: FlaskClient, company: Company, set_limits: SetLimits, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    set_limits(unauthenticated="2/minute")
+    assert [client.get("/sign-in").status_code for _ in range(3)] == [200, 200, 200]
+    sign_in(client, company)
+    assert [client.get("/sign-in").status_code for _ in range(3)] == [303, 303, 303]
+    client.set_cookie(SESSION_COOKIE, "x" * 43)
+    assert [client.get("/sign-in").status_code for _ in range(2)] == [200, 200]
+    monkeypatch.setattr("app.accounts.sessions.find_login", lambda _: pytest.fail("it was looked up"))
+    assert client.get("/sign-in").status_code == 429
 
 
 def test_zero_limits_nothing(client: FlaskClient, company: Company, set_limits: SetLimits) -> None:

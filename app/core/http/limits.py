@@ -18,8 +18,13 @@ def authenticate(mount: Mount) -> None:
     try:
         mount.guard.authenticate()
     except Unauthorized:
-        limiter().count_request((LimitName.UNAUTHENTICATED, address_prefix(client_address())))
+        count_failed_attempt()
         raise
+
+
+def count_failed_attempt() -> None:
+    """Count a credential that was not valid for its client's address, or raise `RateLimited`."""
+    limiter().count_request((LimitName.UNAUTHENTICATED, address_prefix(client_address())))
 
 
 def require_attempts_left() -> None:

@@ -14,14 +14,13 @@ from typing import Annotated, Any, ClassVar, Literal
 import marshmallow
 import msgspec
 
-from app.core.wire.text import is_visible, normalize, python_pattern
+from app.core.wire.text import has_control_character, is_visible, normalize, python_pattern
 
 UUID_PATTERN = "^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$"
 
 # Text as `normalize` leaves it: single spaces between words, no control characters.
 _NORMALIZED_PATTERN = r"^[^\s\x00-\x1f\x7f-\x9f]+(?: [^\s\x00-\x1f\x7f-\x9f]+)*$"
 _IP_V4_PATTERN = r"^(?:(?:25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])(?:\.(?!$)|$)){4}$"
-_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 _AWARE_INSTANT = Annotated[datetime, msgspec.Meta(tz=True)]
 
 
@@ -130,7 +129,7 @@ class Text(Field):
             )
         if self._matches and not self._matches(value):
             raise invalid(Violation("pattern", "This has a form that does not fit.", {"pattern": self.pattern}))
-        if _CONTROL.search(value):
+        if has_control_character(value):
             raise invalid(Violation("format", "Control characters do not belong in here."))
         if value and not is_visible(value):
             raise invalid(Violation("format", "This must have a character that can be seen."))
