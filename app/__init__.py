@@ -5,8 +5,7 @@ from flask import Flask
 from app import cli
 from app.core import database, jobs
 from app.core.database import Timeouts
-from app.core.http import lifecycle
-from app.core.limits import limiter
+from app.core.http.service import Service
 from app.core.logs import install_logging
 from app.products import key_cache
 from config.settings import Settings
@@ -19,18 +18,15 @@ WORKER_TIMEOUTS = Timeouts(statement_s=60.0)
 def create_app(settings: Settings, *, timeouts: Timeouts = WEB_TIMEOUTS, serves_http: bool = True) -> Flask:
     """Build the service: wiring only."""
     install_logging(settings.log_level)
-    app = lifecycle.Service(__name__, static_folder=None)
+    app = Service(__name__, static_folder=None)
     app.extensions["settings"] = settings
     database.install(app, settings, timeouts)
     jobs.install(app, settings)
     key_cache.install(app, settings)
-    limiter.install(app, settings)
     cli.install(app)
     if serves_http:
         # Commands and workers start in half the time without it.
         from app import blueprints  # noqa: PLC0415  # see the line above
 
-        lifecycle.install(app)
-        lifecycle.trust_proxies(app, settings.trusted_proxies)
         blueprints.install(app, settings)
     return app

@@ -8,8 +8,10 @@ from app.catalog.entries import catalog_file
 from app.catalog.routes import blp as catalog
 from app.consent.routes import capabilities, decisions, states
 from app.context.routes import blp as context
+from app.core.http import lifecycle
 from app.core.http.mounts import Mount
 from app.core.http.openapi import Api
+from app.core.limits import limiter
 from app.dashboard.account import account
 from app.dashboard.api_docs import docs
 from app.dashboard.home import pages
@@ -68,6 +70,9 @@ def install(app: Flask, settings: Settings) -> None:
     """Mount everything, and describe it in OpenAPI."""
     check_rules()
     catalog_file()
+    limiter.install(app, settings)
+    lifecycle.install(app)
+    lifecycle.trust_proxies(app, settings.trusted_proxies)
     app.config.update(
         API_TITLE="Agent Feedback",
         API_VERSION=VERSION,

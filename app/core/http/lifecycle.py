@@ -3,8 +3,6 @@
 import re
 import time
 import uuid
-from collections.abc import Callable
-from typing import Any
 
 from flask import Flask, Response, g, request
 from werkzeug.middleware.proxy_fix import ProxyFix
@@ -26,14 +24,6 @@ PREFLIGHT_HEADERS = {
     "Access-Control-Allow-Headers": "Authorization, Content-Type",
     "Access-Control-Max-Age": "7200",
 }
-
-
-class Service(Flask):
-    """A Flask app whose views are all plain functions, which saves a check for each of them."""
-
-    def ensure_sync(self, func: Callable[..., Any]) -> Callable[..., Any]:
-        """Return the function unchanged, since no view is asynchronous."""
-        return func
 
 
 def trust_proxies(app: Flask, count: int) -> None:
