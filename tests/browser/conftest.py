@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from selenium.common.exceptions import StaleElementReferenceException
+from selenium.common.exceptions import StaleElementReferenceException, WebDriverException
 from selenium.webdriver import Chrome, ChromeOptions, ChromeService
 from selenium.webdriver.common.by import By
 from selenium.webdriver.remote.webelement import WebElement
@@ -56,8 +56,9 @@ class Page:
         return text
 
     def wait_for(self, selector: str, text: str) -> None:
-        # The elements may be replaced between finding and reading them.
-        waiting = WebDriverWait(self.driver, TIMEOUT_S, ignored_exceptions=[StaleElementReferenceException])
+        # The elements, or the whole page, may be replaced between finding and reading them; Chromium's driver reports
+        # the second as an unknown error.
+        waiting = WebDriverWait(self.driver, TIMEOUT_S, ignored_exceptions=[WebDriverException])
         waiting.until(lambda _: any(text in content for content in self.texts(selector)))
 
     def wait_for_focus(self, name: str) -> WebElement:

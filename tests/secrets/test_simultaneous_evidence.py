@@ -30,7 +30,7 @@ def apps(app: Flask) -> Iterator[list[Flask]]:
         settings = app.extensions["settings"]
         settings = replace(settings, key_peppers=settings.key_peppers[::-1])
         timeouts = Timeouts(statement_s=60, connect_s=60, prepared_s=60)
-        other_app = create_app(settings, timeouts=timeouts, serves_http=False)
+        other_app = create_app(settings, timeouts=timeouts)
         yield [app, other_app]
         other_app.extensions["database"].dispose()
 
