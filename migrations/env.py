@@ -25,17 +25,17 @@ RUNNER_LOCK = 4_021_970_001
 def run() -> None:
     """Bring the database to the wanted revision."""
     settings: Settings = current_app.extensions["settings"]
-    is_owner = settings.migrations_database_url != settings.database_url
-    setting = "AGENT_FEEDBACK_MIGRATIONS_DATABASE_URL" if is_owner else "DATABASE_URL"
-    for url, name in ((settings.migrations_database_url, setting), (settings.database_url, "DATABASE_URL")):
-        if error := database_error(url, name):
+    settings_by_url = {settings.database_url: "DATABASE_URL"}
+    settings_by_url.setdefault(settings.migrations_database_url, "AGENT_FEEDBACK_MIGRATIONS_DATABASE_URL")
+    for url, setting in settings_by_url.items():
+        if error := database_error(url, setting):
             sys.exit(error)
     # An engine of its own: a migration may take longer than any request.
     engine = create_engine(settings.migrations_database_url, poolclass=pool.NullPool, hide_parameters=True)
     try:
         with engine.connect() as connection:
             _migrate(connection)
-            if is_owner:
+            if settings.migrations_database_url != settings.database_url:
                 _grant(connection, _service_role(settings.database_url))
     except exc.ProgrammingError as error:
         if not isinstance(error.orig, InsufficientPrivilege):

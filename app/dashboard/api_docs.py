@@ -3,15 +3,13 @@
 from pathlib import Path
 
 import flask_swagger_ui
-from flask import send_from_directory
-from werkzeug.wrappers import Response
 
 from app.core.settings import current_settings
 from app.dashboard.pages import CONTENT_POLICY, Page, PageBlueprint
 
 FILES = Path(flask_swagger_ui.__file__).with_name("dist")
 
-docs = PageBlueprint("docs", has_login=False, has_forms=False)
+docs = PageBlueprint("docs", has_login=False, has_forms=False, static_folder=FILES, static_url_path="")
 
 
 @docs.page("/", "docs/page.html")
@@ -20,9 +18,3 @@ def show_docs() -> Page:
     # The icons of Swagger UI are data URLs in its style sheet; requests go to the server that the description names.
     policy = f"{CONTENT_POLICY}; img-src 'self' data:; connect-src 'self' {current_settings().feedback_url}"
     return Page({}, headers={"Content-Security-Policy": policy})
-
-
-@docs.page("/<path:filename>", "")
-def send_docs_file(filename: str) -> Response:
-    """Send a file of Swagger UI."""
-    return send_from_directory(FILES, filename)

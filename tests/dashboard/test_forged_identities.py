@@ -184,15 +184,20 @@ def test_the_link_leads_to_the_configured_host(
     assert "evil.example" not in page
 
 
+@pytest.fixture
+def low_address_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let three attempts of an address fail before it has to wait."""
+    limit = Limit(3, ADDRESS_LIMIT.reset_after, ADDRESS_LIMIT.max_wait_s)
+    monkeypatch.setattr("app.accounts.throttle.ADDRESS_LIMIT", limit)
+
+
 def test_answers_are_throttled_by_address(
     client: FlaskClient,
     company: Company,
     hostile: HostileProvider,
     configure: Configure,
-    monkeypatch: pytest.MonkeyPatch,
+    low_address_limit: None,
 ) -> None:
-    limit = Limit(3, ADDRESS_LIMIT.reset_after, ADDRESS_LIMIT.max_wait_s)
-    monkeypatch.setattr("app.accounts.throttle.ADDRESS_LIMIT", limit)
     configure(hostile.settings)
     hostile.claims = {"email": company.email, "nonce": "wrong"}
     statuses = [come_back(client, hostile).status_code for _ in range(5)]
@@ -204,10 +209,8 @@ def test_somebody_unknown_is_throttled_and_somebody_known_is_not(
     company: Company,
     hostile: HostileProvider,
     configure: Configure,
-    monkeypatch: pytest.MonkeyPatch,
+    low_address_limit: None,
 ) -> None:
-    limit = Limit(3, ADDRESS_LIMIT.reset_after, ADDRESS_LIMIT.max_wait_s)
-    monkeypatch.setattr("app.accounts.throttle.ADDRESS_LIMIT", limit)
     configure(hostile.settings)
     hostile.claims = {"email": company.email}
     assert [come_back(client, hostile).status_code for _ in range(6)] == [303] * 6

@@ -74,62 +74,63 @@ class _Server(ThreadingHTTPServer):
     daemon_threads = True
     block_on_close = False
 
+    def __init__(self, endpoint: Endpoint) -> None:
+        self.endpoint = endpoint
+        super().__init__(("127.0.0.1", 0), _Handler)
+
     def handle_error(self, request: Any, client_address: Any) -> None:
         """Say nothing: some tests hang up on purpose."""
 
 
-def _handler(endpoint: Endpoint) -> type[BaseHTTPRequestHandler]:
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-        disable_nagle_algorithm = True
+class _Handler(BaseHTTPRequestHandler):
+    server: "_Server"
+    protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
 
-        def setup(self) -> None:
-            super().setup()
-            endpoint.connections += 1
+    def setup(self) -> None:
+        super().setup()
+        self.server.endpoint.connections += 1
 
-        def do_POST(self) -> None:
-            body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
-            endpoint.requests.append(
-                ReceivedRequest(time.monotonic(), self.path, dict(self.headers), body, self.command)
-            )
-            endpoint.gate.wait(10)
-            reply = endpoint.replies.pop(0) if endpoint.replies else endpoint.default_reply
-            if reply.status == HANG_UP:
-                self.close_connection = True
-                with suppress(OSError):
-                    self.connection.shutdown(socket.SHUT_RDWR)
-                return
-            self.send_response(reply.status)
-            self.send_header("Content-Length", str(len(reply.body)))
-            for name, value in reply.headers:
-                self.send_header(name, value)
-            if reply.drip_s:
-                self._drip(reply)
-                return
-            self.end_headers()
-            with suppress(OSError):
-                self.wfile.write(reply.body)
-
-        def _drip(self, reply: Reply) -> None:
+    def do_POST(self) -> None:
+        endpoint = self.server.endpoint
+        body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        endpoint.requests.append(ReceivedRequest(time.monotonic(), self.path, dict(self.headers), body, self.command))
+        endpoint.gate.wait(10)
+        reply = endpoint.replies.pop(0) if endpoint.replies else endpoint.default_reply
+        if reply.status == HANG_UP:
             self.close_connection = True
-            head = b"".join(self._headers_buffer)
             with suppress(OSError):
-                for byte in head + b"\r\n" + reply.body:
-                    time.sleep(reply.drip_s)
-                    self.wfile.write(bytes([byte]))
+                self.connection.shutdown(socket.SHUT_RDWR)
+            return
+        self.send_response(reply.status)
+        self.send_header("Content-Length", str(len(reply.body)))
+        for name, value in reply.headers:
+            self.send_header(name, value)
+        if reply.drip_s:
+            self._drip(reply)
+            return
+        self.end_headers()
+        with suppress(OSError):
+            self.wfile.write(reply.body)
 
-        do_GET = do_PUT = do_DELETE = do_POST
+    def _drip(self, reply: Reply) -> None:
+        self.close_connection = True
+        head = b"".join(self._headers_buffer)
+        with suppress(OSError):
+            for byte in head + b"\r\n" + reply.body:
+                time.sleep(reply.drip_s)
+                self.wfile.write(bytes([byte]))
 
-        def log_message(self, format: str, *args: Any) -> None:
-            """Say nothing."""
+    do_GET = do_PUT = do_DELETE = do_POST
 
-    return Handler
+    def log_message(self, format: str, *args: Any) -> None:
+        """Say nothing."""
 
 
 @contextmanager
 def serving(endpoint: Endpoint, tls: ssl.SSLContext | None = None) -> Iterator[Endpoint]:
     """Run the server while the block runs."""
-    with _Server(("127.0.0.1", 0), _handler(endpoint)) as server:
+    with _Server(endpoint) as server:
         if tls:
             server.socket = tls.wrap_socket(server.socket, server_side=True)
         endpoint.url = f"{'https' if tls else 'http'}://127.0.0.1:{server.server_port}"

@@ -3,6 +3,7 @@
 import json
 import uuid
 from collections.abc import Iterator
+from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
@@ -60,15 +61,22 @@ def remember(context_api: ContextApi, **references: str) -> Any:
     return request.json
 
 
-def test_a_whole_rotation_loses_only_what_the_documentation_says(
-    app: Flask, client: FlaskClient, context_api: ContextApi, clock: Clock, app_secrets: AppSecrets
-) -> None:
+@dataclass(frozen=True)
+class Before:
+    """What was stored under the old secrets: of a company in use, and of one that only has keys."""
+
+    idle_company: Company
+    request_details: dict[str, str]
+    open_request: Any
+    events: list[dict[str, Any]]
+    capability: str
+
+
+def store_under_old_secrets(client: FlaskClient, context_api: ContextApi, clock: Clock) -> Before:
     company = context_api.company
     with transaction():
         idle_company = create_company()
-    # Under the old secrets.
-    interaction_id = str(uuid.uuid4())
-    details = {"userRef": "u1", "accountRef": "a1", "interactionId": interaction_id}
+    details = {"userRef": "u1", "accountRef": "a1", "interactionId": str(uuid.uuid4())}
     open_request = context_api.ask(**details).json
     remember(context_api, userRef="u1", accountRef="a1")
     remember(context_api, anonymousRef="n1")
@@ -77,22 +85,21 @@ def test_a_whole_rotation_loses_only_what_the_documentation_says(
     events = [observation(observedAt=clock.now.isoformat()) for _ in range(3)]
     assert send_evidence(client, company, *events).json["accepted"] == 3
     capability = company.capability(issued_at=int(clock.now.timestamp()))
+    return Before(idle_company, details, open_request, events, capability)
 
-    # The new secrets are added: everything works on, under both.
-    app_secrets.configure(
-        [app_secrets.new_pepper, app_secrets.old_pepper],
-        [app_secrets.new_sealing_secret, app_secrets.old_sealing_secret],
-    )
+
+def assert_all_works_under_both(client: FlaskClient, context_api: ContextApi, clock: Clock, before: Before) -> None:
+    company = context_api.company
     assert send_events(client, company, event()).status_code == 202
-    assert send_review(client, capability).status_code in (200, 201)
+    assert send_review(client, before.capability).status_code in (200, 201)
     assert sign_in(client, company).status_code == 200
-    retry = context_api.ask(**details)
-    assert (retry.status_code, retry.json["requestId"]) == (200, open_request["requestId"])
-    changed = context_api.ask(**details | {"remember": False})
+    retry = context_api.ask(**before.request_details)
+    assert (retry.status_code, retry.json["requestId"]) == (200, before.open_request["requestId"])
+    changed = context_api.ask(**before.request_details | {"remember": False})
     assert [error["pointer"] for error in changed.json["errors"]] == ["/remember"]
-    receipt = context_api.answer(open_request, item(remember=True))
+    receipt = context_api.answer(before.open_request, item(remember=True))
     assert receipt.status_code == 200
-    assert send_evidence(client, company, *events, observation(observedAt=clock.now.isoformat())).json == {
+    assert send_evidence(client, company, *before.events, observation(observedAt=clock.now.isoformat())).json == {
         "accepted": 1,
         "duplicates": 3,
         "expired": 0,
@@ -102,7 +109,8 @@ def test_a_whole_rotation_loses_only_what_the_documentation_says(
     assert context_api.ask(anonymousRef="n1").status_code == 200
     assert count(Customer) == 4
 
-    # Rotate: what can be made again is, and the rest is counted.
+
+def assert_what_can_be_renewed_is_and_the_rest_is_counted(app: Flask, clock: Clock) -> None:
     report = rotate(app)
     assert [(column["name"], column["resealed"]) for column in report["sealed"]] == [
         ("second_factors.sealed_secret", 0),
@@ -115,24 +123,46 @@ def test_a_whole_rotation_loses_only_what_the_documentation_says(
     assert pepper["removableOn"] == (clock.now + timedelta(days=92)).date().isoformat()
     assert "customers who declined and were not named since (1) would be asked again" in pepper["reason"]
     second_report = rotate(app)
-    assert (second_report["sealed"][0]["resealed"], second_report["renewedProductKeys"]) == (0, 0)
+    assert [column["resealed"] for column in second_report["sealed"]] == [0, 0]
+    assert second_report["renewedProductKeys"] == 0
     assert second_report["olderPeppers"] == [pepper], "the day does not move"
 
-    # The old secrets are removed, before that day: what was renewed works on.
-    app_secrets.configure([app_secrets.new_pepper], [app_secrets.new_sealing_secret])
-    for other in (company, idle_company):
-        assert send_events(client, other, event()).status_code == 202
-        token = other.capability(issued_at=int(clock.now.timestamp()))
+
+def assert_what_was_renewed_works_alone(
+    client: FlaskClient, context_api: ContextApi, clock: Clock, before: Before
+) -> None:
+    for company in (context_api.company, before.idle_company):
+        assert send_events(client, company, event()).status_code == 202
+        token = company.capability(issued_at=int(clock.now.timestamp()))
         assert send_review(client, token).status_code in (200, 201)
-    assert sign_in(client, company).status_code == 200
+    assert sign_in(client, context_api.company).status_code == 200
     assert context_api.context_values(userRef="u1", accountRef="a1") == STYLE
     assert context_api.context_values(userRef="u1") == context_api.context_values(anonymousRef="n1") == STYLE
-    # And what is lost is what `flask secrets rotate` has counted, and what it named without a number.
-    assert send_evidence(client, idle_company, observation()).status_code == 401
+
+
+def assert_the_rest_is_lost(client: FlaskClient, context_api: ContextApi, before: Before) -> None:
+    """Check the loss of what `flask secrets rotate` has counted, and of what it named without a number."""
+    assert send_evidence(client, before.idle_company, observation()).status_code == 401
     assert context_api.context_values(userRef="u-stays-away") == {}
     assert context_api.ask(userRef="u-declines").json["state"] == "answer_ready"
-    assert context_api.inspect(open_request).status_code == 401
-    assert send_evidence(client, company, *events).json["accepted"] == 3
+    assert context_api.inspect(before.open_request).status_code == 401
+    assert send_evidence(client, context_api.company, *before.events).json["accepted"] == 3
+
+
+def test_a_whole_rotation_loses_only_what_the_documentation_says(
+    app: Flask, client: FlaskClient, context_api: ContextApi, clock: Clock, app_secrets: AppSecrets
+) -> None:
+    before = store_under_old_secrets(client, context_api, clock)
+    app_secrets.configure(
+        [app_secrets.new_pepper, app_secrets.old_pepper],
+        [app_secrets.new_sealing_secret, app_secrets.old_sealing_secret],
+    )
+    assert_all_works_under_both(client, context_api, clock, before)
+    assert_what_can_be_renewed_is_and_the_rest_is_counted(app, clock)
+    # The old secrets are removed, before the day on which that costs nothing.
+    app_secrets.configure([app_secrets.new_pepper], [app_secrets.new_sealing_secret])
+    assert_what_was_renewed_works_alone(client, context_api, clock, before)
+    assert_the_rest_is_lost(client, context_api, before)
 
 
 def test_a_key_is_renewed_by_its_use_and_is_lost_without(

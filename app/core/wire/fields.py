@@ -88,7 +88,7 @@ class Field(marshmallow.fields.Field[Any]):
 
     def fast_type(self) -> Any:
         """Return the msgspec type that accepts a subset of this field."""
-        raise NotImplementedError
+        raise NotImplementedError(f"{type(self).__name__} has no msgspec type")
 
 
 class Text(Field):
