@@ -1,11 +1,10 @@
 """The script element is inserted where every HTML parser sees it as an element, or not at all."""
 
-from html.parser import HTMLParser
-
 import pytest
 from agent_feedback.html_insert import find_insertion_point, insert_script
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
+from selectolax.lexbor import LexborHTMLParser
 
 ID = "agent-service-context"
 ELEMENT = f'<script id="{ID}" type="application/json">{{"a":"\\u003c/script>"}}</script>'.encode()
@@ -83,17 +82,6 @@ def test_an_ambiguous_page_gets_no_element(body: bytes) -> None:
     assert insert_element(body) is None
 
 
-class ElementCounter(HTMLParser):
-    """Counts the elements with the id."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.element_count = 0
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.element_count += dict(attrs).get("id") == ID
-
-
 _FRAGMENTS = (
     "<head> </head> <body> </body> <!-- --> <script> </script> <p_a=' '> \" = < > text <style> </style> <! </ <title>"
 )
@@ -101,13 +89,12 @@ _fragments = st.sampled_from([*_FRAGMENTS.split(" "), "</title>", "/>", "<a_href
 
 
 @given(st.lists(_fragments, max_size=14).map(lambda fragments: "".join(fragments).replace("_", " ")))
+@example("<title><script></title>")
+@example("<!--></head>-->")
 def test_any_page_has_the_element_once_or_is_unchanged(text: str) -> None:
     page = insert_element(text.encode())
     if page is not None:
-        counter = ElementCounter()
-        counter.feed(page.decode())
-        counter.close()
-        assert counter.element_count == 1
+        assert len(LexborHTMLParser(page).css(f"#{ID}")) == 1
 
 
 def test_a_large_page_of_brackets_is_read_once() -> None:
