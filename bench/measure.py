@@ -127,6 +127,6 @@ def own_cpu_s() -> float:
 def remove_bare_reviews(stack: Stack) -> None:
     """Remove what the bare endpoint has stored, so that no job works on it while the service is measured."""
     with closing(psycopg2.connect(stack.database_url)) as connection, connection.cursor() as cursor:
-        for table in ("promotions", "reviews", "interactions", "day_marks", "interaction_days"):
+        for table in ("promotions", "reviews", "interactions", "interaction_changes", "interaction_days"):
             cursor.execute(f"DELETE FROM {table} WHERE environment_id = %s", (str(BARE_ENVIRONMENT_ID),))
         connection.commit()

@@ -15,8 +15,7 @@ SQL_TABLE = re.compile(r"\b(?:FROM|JOIN|INTO|UPDATE|USING)\s+(?:ONLY\s+)?([a-z_]
 
 FOREIGN_TABLES = {
     ("evidence", "environments"): "one statement stores events, and only those within the environment's retention",
-    ("summaries", "interactions"): "a day is counted from its interactions and reviews in one statement",
-    ("summaries", "reviews"): "as interactions",
+    ("interactions", "reviews"): "the outcome by which an interaction is counted is copied when it is promoted",
 }
 """Tables of another package that a package names in its SQL, and why."""
 

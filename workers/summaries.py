@@ -8,5 +8,5 @@ from app.summaries import service
 
 @shared_task(name=Job.ROLL_UP_DAYS.value)
 def roll_up_days() -> None:
-    """Recount the days whose rows have changed."""
-    service.roll_up_marked_days()
+    """Add the recorded changes to the day counts."""
+    service.roll_up_changes()

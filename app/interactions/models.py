@@ -7,7 +7,7 @@ insert itself, and what belongs to a removed environment is purged with it.
 import uuid
 from datetime import date, datetime
 
-from sqlalchemy import BigInteger, CheckConstraint, Date, DateTime, Double, Identity, Index, SmallInteger, Text
+from sqlalchemy import BigInteger, CheckConstraint, Date, DateTime, Double, Identity, Index, Integer, SmallInteger, Text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.core.database import Base
@@ -45,6 +45,8 @@ class Interaction(Base):
     runtime_hint_source: Mapped[str | None] = mapped_column(Text)
     session_ref: Mapped[str | None] = mapped_column(Text)
     session_source: Mapped[str | None] = mapped_column(Text)
+    outcome: Mapped[str | None] = mapped_column(Text)
+    """What its review says, once promoted; it is counted from here, and leaves with the interaction."""
 
 
 class VisitSession(Base):
@@ -73,10 +75,28 @@ class Promotion(Base):
     created_at: Mapped[datetime] = mapped_column(DateTime(timezone=True))
 
 
-class DayMark(Base):
-    """A day whose counts are out of date. Rows are only ever inserted and claimed, so that no race loses one."""
+class InteractionChange(Base):
+    """What a statement has changed of the counts of a day; a job moves it into the day counts."""
 
-    __tablename__ = "day_marks"
+    __tablename__ = "interaction_changes"
+
+    environment_id: Mapped[uuid.UUID] = mapped_column(primary_key=True)
+    id: Mapped[int] = mapped_column(BigInteger, Identity(always=True), primary_key=True)
+    day_on: Mapped[date] = mapped_column(Date)
+    """In UTC, by arrival."""
+    operation: Mapped[str] = mapped_column(Text)
+    surface: Mapped[str] = mapped_column(Text)
+    interactions: Mapped[int] = mapped_column(Integer)
+    confirmed: Mapped[int] = mapped_column(Integer)
+    success: Mapped[int] = mapped_column(Integer)
+    partial: Mapped[int] = mapped_column(Integer)
+    failure: Mapped[int] = mapped_column(Integer)
+
+
+class UncountedDay(Base):
+    """A day whose rows an earlier release has changed. Rows are only ever inserted and claimed."""
+
+    __tablename__ = "uncounted_days"
 
     environment_id: Mapped[uuid.UUID] = mapped_column(primary_key=True)
     id: Mapped[int] = mapped_column(BigInteger, Identity(always=True), primary_key=True)

@@ -1,7 +1,7 @@
 """Retention rules of interactions and sessions."""
 
 from app.core.retention import Group, RetentionRule
-from app.interactions.sql import day_marks
+from app.interactions.counts import record_removed
 
 RULES = (
     RetentionRule(
@@ -10,7 +10,7 @@ RULES = (
         ("id",),
         "received_at",
         "what agents did is kept for as long as the company wants",
-        follow_ups=(day_marks("removed_rows"),),
+        follow_ups=(record_removed("removed_rows"),),
     ),
     RetentionRule(
         Group.FEEDBACK,
@@ -23,5 +23,6 @@ RULES = (
 
 TABLES_WITHOUT_RULES = {
     "promotions": "until its job has removed them, within a minute",
-    "day_marks": "until its job has removed them, within a minute",
+    "interaction_changes": "until its job has moved them into the day counts, within a minute",
+    "uncounted_days": "until its job has counted them, within minutes of an upgrade",
 }

@@ -9,10 +9,13 @@ from app.core import clock
 from app.core.database import session, transaction
 from app.core.jobs import Job, notify
 from app.interactions import sql
+from app.interactions.counts import COUNTED_COLUMNS, record_added, record_changed
 from app.interactions.models import Interaction
 from app.interactions.rules import CONFIRMED, UNCLASSIFIED
 
 BATCH_SIZE = 5_000
+
+_COUNTED = ", ".join(f"i.{column}" for column in COUNTED_COLUMNS)
 
 _LOCK = text("SELECT pg_advisory_xact_lock(hashtext('interactions'))")
 
@@ -26,48 +29,76 @@ _PROMOTE = text(f"""
     ), earliest AS (
         SELECT DISTINCT ON (environment_id, interaction_id) environment_id, interaction_id, method, created_at
         FROM claimed ORDER BY environment_id, interaction_id, created_at
+    ), reviewed AS (
+        -- Distinct, for a first review may have expired before this job ran.
+        SELECT DISTINCT c.environment_id, c.interaction_id, r.outcome FROM claimed c
+        JOIN reviews r ON r.environment_id = c.environment_id AND r.interaction_id = c.interaction_id
+        WHERE c.method = 'review'
+    ), locked AS MATERIALIZED (
+        SELECT i.* FROM interactions i
+        JOIN earliest e ON e.environment_id = i.environment_id AND e.interaction_id = i.id FOR UPDATE OF i
     ), promoted AS (
         INSERT INTO interactions AS i
-            (environment_id, id, received_at, surface, operation, classification, confirmed_by, confirmed_at)
-        SELECT environment_id, interaction_id, created_at, 'unknown', 'pending', 'confirmed', method, created_at
-        FROM earliest
+            (environment_id, id, received_at, surface, operation, classification, confirmed_by, confirmed_at, outcome)
+        SELECT e.environment_id, e.interaction_id, e.created_at, 'unknown', 'pending', 'confirmed', e.method,
+               e.created_at, r.outcome
+        FROM earliest e LEFT JOIN reviewed r ON r.environment_id = e.environment_id
+            AND r.interaction_id = e.interaction_id
+        -- All rows are locked and read before the first is updated.
+        WHERE (SELECT count(*) FROM locked) >= 0
         ON CONFLICT (environment_id, id) DO UPDATE
-            SET classification = 'confirmed', confirmed_by = excluded.confirmed_by, confirmed_at = excluded.confirmed_at
-            WHERE i.classification <> 'confirmed'
-        RETURNING i.environment_id, i.received_at
-    ), touched AS (
-        SELECT environment_id, received_at FROM promoted
+            SET classification = 'confirmed', confirmed_by = coalesce(i.confirmed_by, excluded.confirmed_by),
+                confirmed_at = coalesce(i.confirmed_at, excluded.confirmed_at),
+                outcome = coalesce(i.outcome, excluded.outcome)
+            WHERE i.classification <> 'confirmed' OR (i.outcome IS NULL AND excluded.outcome IS NOT NULL)
+        RETURNING i.id, i.confirmed_by, {_COUNTED}
+    ), before AS (
+        SELECT {_COUNTED} FROM promoted p
+        JOIN locked i ON i.environment_id = p.environment_id AND i.id = p.id
         UNION ALL
-        -- One that was confirmed before has a review now; its day counts that too.
-        SELECT i.environment_id, i.received_at FROM interactions i
-        JOIN earliest e ON e.environment_id = i.environment_id AND e.interaction_id = i.id
-    ), marked AS ({sql.day_marks("touched")})
+        -- Stored by `store_interaction` while this statement ran: a placeholder has no surface of its own.
+        SELECT environment_id, received_at, operation, surface,
+               CASE confirmed_by WHEN 'mcp' THEN 'confirmed' ELSE 'unclassified' END, NULL
+        FROM promoted p
+        WHERE surface <> 'unknown'
+          AND NOT EXISTS (SELECT FROM locked i WHERE i.environment_id = p.environment_id AND i.id = p.id)
+    ), changes AS ({record_changed("before", "promoted")})
     SELECT count(*) FROM claimed
 """)
 
-
-# The first real value of a field stays, as with telemetry; a call of the product's own MCP server confirms at once.
-_STORE_INTERACTION = text(f"""
-    WITH recorded AS (
+_INSERT_INTERACTION = text(f"""
+    WITH stored AS (
         INSERT INTO interactions AS i (environment_id, id, received_at, surface, operation, classification,
             confirmed_by, confirmed_at, status_code, duration_ms, runtime_hint)
         VALUES (:environment_id, :interaction_id, :now, :surface, :operation, :classification,
             :confirmed_by, :confirmed_at, :status_code, :duration_ms, :runtime_hint)
-        ON CONFLICT (environment_id, id) DO UPDATE SET
-            surface = CASE i.surface WHEN 'unknown' THEN excluded.surface ELSE i.surface END,
-            operation = CASE i.operation WHEN 'pending' THEN excluded.operation ELSE i.operation END,
-            classification = CASE WHEN i.surface IN ('unknown', 'mcp') AND excluded.surface = 'mcp'
+        ON CONFLICT (environment_id, id) DO NOTHING
+        RETURNING {_COUNTED}
+    ), changes AS ({record_added("stored")})
+    SELECT count(*) FROM stored
+""")
+
+# The first real value of a field stays, as with telemetry; a call of the product's own MCP server confirms at once.
+_FILL_INTERACTION = text(f"""
+    WITH before AS MATERIALIZED (
+        SELECT * FROM interactions WHERE environment_id = :environment_id AND id = :interaction_id FOR UPDATE
+    ), filled AS (
+        UPDATE interactions i SET
+            surface = CASE i.surface WHEN 'unknown' THEN :surface ELSE i.surface END,
+            operation = CASE i.operation WHEN 'pending' THEN :operation ELSE i.operation END,
+            classification = CASE WHEN i.surface IN ('unknown', 'mcp') AND :surface = 'mcp'
                 THEN 'confirmed' ELSE i.classification END,
             confirmed_by = CASE WHEN i.surface IN ('unknown', 'mcp')
-                THEN coalesce(i.confirmed_by, excluded.confirmed_by) ELSE i.confirmed_by END,
+                THEN coalesce(i.confirmed_by, :confirmed_by) ELSE i.confirmed_by END,
             confirmed_at = CASE WHEN i.surface IN ('unknown', 'mcp')
-                THEN coalesce(i.confirmed_at, excluded.confirmed_at) ELSE i.confirmed_at END,
-            status_code = coalesce(i.status_code, excluded.status_code),
-            duration_ms = coalesce(i.duration_ms, excluded.duration_ms),
-            runtime_hint = coalesce(i.runtime_hint, excluded.runtime_hint)
-        RETURNING environment_id, received_at
-    )
-    {sql.day_marks("recorded")}
+                THEN coalesce(i.confirmed_at, :confirmed_at) ELSE i.confirmed_at END,
+            status_code = coalesce(i.status_code, :status_code),
+            duration_ms = coalesce(i.duration_ms, :duration_ms),
+            runtime_hint = coalesce(i.runtime_hint, :runtime_hint)
+        FROM before WHERE i.environment_id = before.environment_id AND i.id = before.id
+        RETURNING {_COUNTED}
+    ), changes AS ({record_changed("before", "filled")})
+    SELECT count(*) FROM filled
 """)
 
 _QUEUE_ANSWER_PROMOTION = text(
@@ -104,7 +135,8 @@ def store_interaction(environment_id: uuid.UUID, interaction: NewInteraction) ->
         "confirmed_by": "mcp" if is_confirmed else None,
         "confirmed_at": now if is_confirmed else None,
     }
-    session().execute(_STORE_INTERACTION, values)
+    if session().execute(_INSERT_INTERACTION, values).scalar_one() == 0:
+        session().execute(_FILL_INTERACTION, values)
 
 
 def queue_promotion(environment_id: uuid.UUID, interaction_id: uuid.UUID) -> None:

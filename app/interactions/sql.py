@@ -1,9 +1,11 @@
-"""The SQL by which other packages write interactions, sessions, day marks and the outbox of promotions.
+"""The SQL by which other packages write interactions, sessions and the outbox of promotions.
 
 `rows` and `events` name a CTE or are a subquery; the columns that each must have are in the docstrings.
 """
 
 from collections.abc import Sequence
+
+from app.interactions.counts import COUNTED_COLUMNS, record_added, record_changed
 
 _REQUIRED = ("environment_id", "id", "received_at", "surface", "operation")
 _DERIVED = ("classification", "confirmed_by", "confirmed_at")
@@ -33,32 +35,12 @@ REMOVE_EMPTY_SESSIONS = """
 """
 """Removes those of the named sessions to which no interaction belongs any more."""
 
-# The day that has waited longest; one at a time, so that a day too large to count delays no other for long.
-CLAIM_MARKED_DAY = """
-    WITH due AS (
-        SELECT environment_id, day_on FROM day_marks GROUP BY 1, 2 ORDER BY min(id) LIMIT 1
-    ), claimed AS (
-        DELETE FROM day_marks m USING due WHERE m.environment_id = due.environment_id AND m.day_on = due.day_on
-        RETURNING m.environment_id, m.day_on
-    )
-    SELECT DISTINCT environment_id, day_on FROM claimed
-"""
-"""Removes the marks of one day and returns its environment_id and day_on."""
-
 
 def promotion_outbox(rows: str, method: str) -> str:
     """Return the statement that queues a promotion for each of `rows`: environment_id, interaction_id, created_at."""
     return f"""
         INSERT INTO promotions (environment_id, interaction_id, method, created_at)
         SELECT environment_id, interaction_id, '{method}', created_at FROM {rows}
-    """
-
-
-def day_marks(rows: str, instant: str = "received_at") -> str:
-    """Return the statement that marks the days of `rows` for a new count: environment_id and the column `instant`."""
-    return f"""
-        INSERT INTO day_marks (environment_id, day_on)
-        SELECT DISTINCT environment_id, ({instant} AT TIME ZONE 'UTC')::date FROM {rows}
     """
 
 
@@ -74,8 +56,8 @@ def insert_events(events: str, optional: Sequence[str]) -> str:
             INSERT INTO interactions ({columns}) SELECT {columns} FROM ({events}) events
             ORDER BY environment_id, id, batch_id, position
             ON CONFLICT (environment_id, id) DO NOTHING
-            RETURNING environment_id, received_at, session_source, session_ref, customer_ref
-        ), sessions_seen AS ({_SESSIONS}), days_marked AS ({day_marks("written")})
+            RETURNING {", ".join(COUNTED_COLUMNS)}, session_source, session_ref, customer_ref
+        ), sessions_seen AS ({_SESSIONS}), changes AS ({record_added("written")})
         SELECT count(*) FROM written
     """
 
@@ -86,24 +68,28 @@ def fill_events(events: str, optional: Sequence[str]) -> str:
     The first value of a column stays. Only a placeholder has no surface of its own; what has one is not confirmed by
     an event that claims another. The rows are the keys of sessions that interactions have left.
     """
+    counted = ", ".join(f"i.{column}" for column in COUNTED_COLUMNS)
     empty = " OR ".join(f"(i.{column} IS NULL AND f.{column} IS NOT NULL)" for column in optional)
-    # What an interaction was before the update is read from a second reference to its row.
+    # What an interaction was before the update is read from the row that is locked for it.
     return f"""
         WITH first AS (
             SELECT environment_id, id, {", ".join(map(_first_value, ("surface", "operation", *optional)))}
             FROM ({events}) events GROUP BY environment_id, id
+        ), before AS MATERIALIZED (
+            SELECT i.* FROM interactions i JOIN first f ON f.environment_id = i.environment_id AND f.id = i.id
+            WHERE i.surface = 'unknown' OR i.operation = 'pending' OR {empty}
+            FOR UPDATE OF i
         ), written AS (
             UPDATE interactions i SET
                 surface = CASE i.surface WHEN 'unknown' THEN f.surface ELSE i.surface END,
                 operation = CASE i.operation WHEN 'pending' THEN f.operation ELSE i.operation END,
                 {", ".join(f"{column} = coalesce(i.{column}, f.{column})" for column in optional)}
-            FROM first f JOIN interactions before ON before.environment_id = f.environment_id AND before.id = f.id
+            FROM first f JOIN before ON before.environment_id = f.environment_id AND before.id = f.id
             WHERE i.environment_id = f.environment_id AND i.id = f.id
-              AND (i.surface = 'unknown' OR i.operation = 'pending' OR {empty})
-            RETURNING i.environment_id, i.received_at, i.session_source, i.session_ref, i.customer_ref,
+            RETURNING {counted}, i.session_source, i.session_ref, i.customer_ref,
                       before.session_source AS source_before, before.session_ref AS ref_before,
                       before.customer_ref AS customer_before
-        ), sessions_seen AS ({_SESSIONS}), days_marked AS ({day_marks("written")})
+        ), sessions_seen AS ({_SESSIONS}), changes AS ({record_changed("before", "written")})
         SELECT DISTINCT environment_id, coalesce(source_before, '') AS source, ref_before AS ref,
                coalesce(customer_before, '') AS customer_ref
         FROM written

@@ -1,7 +1,6 @@
 """Retention rules of reviews."""
 
 from app.core.retention import Group, RetentionRule
-from app.interactions.sql import day_marks
 
 RULES = (
     RetentionRule(
@@ -9,8 +8,7 @@ RULES = (
         "reviews",
         ("interaction_id",),
         "created_at",
-        "a review is removed by its own age, with or without its interaction",
-        follow_ups=(day_marks("removed_rows", "created_at"),),
+        "a review is removed by its own age; its outcome is counted for as long as its interaction is there",
     ),
 )
 

@@ -1,1 +1,1 @@
-"""Day counts, recounted whenever the rows of a day change."""
+"""Day counts of interactions."""

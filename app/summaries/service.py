@@ -1,46 +1,75 @@
-"""Recount the interactions of marked days.
-
-A day that has a mark is counted anew from its rows; a day without one is as it was counted last. The marks are removed
-in the same transaction as the count, so a mark that was written meanwhile stays for the next run.
-"""
+"""Move the changes of interactions into the day counts."""
 
 from sqlalchemy import text
 
 from app.core.database import session, transaction
-from app.interactions.sql import CLAIM_MARKED_DAY
+from app.interactions.counts import CLAIM_CHANGES, COUNT_COLUMNS, COUNTS, PENDING_CHANGES
+from app.interactions.day_marks import COUNT_DAY, DISCARD_DAY, list_uncounted_days, set_outcomes
 
-_CLAIM_DAY = text(CLAIM_MARKED_DAY)
+BATCH_SIZE = 5_000
+"""Changes in one transaction: some fifty milliseconds."""
 
-# One roll-up at a time: two that count the same day would wait for each other on every row of it.
+DAY_COUNTS = f"(SELECT {COUNT_COLUMNS} FROM interaction_days UNION ALL {PENDING_CHANGES})"
+"""The rows whose sums by environment, day, operation and surface are exact at every moment."""
+
+# One roll-up at a time: two that add to the same count would wait for each other.
 _LOCK = text("SELECT pg_try_advisory_xact_lock(hashtext('summaries.roll_up'))")
 
-_DELETE_COUNTS = text("DELETE FROM interaction_days WHERE environment_id = :environment_id AND day_on = :day_on")
-
-_COUNT = text("""
-    INSERT INTO interaction_days
-        (environment_id, day_on, operation, surface, interactions, confirmed, success, partial, failure)
-    SELECT i.environment_id, CAST(:day_on AS date), i.operation, i.surface, count(*),
-           count(*) FILTER (WHERE i.classification = 'confirmed'), count(*) FILTER (WHERE r.outcome = 'success'),
-           count(*) FILTER (WHERE r.outcome = 'partial'), count(*) FILTER (WHERE r.outcome = 'failure')
-    FROM interactions i
-    LEFT JOIN reviews r ON r.environment_id = i.environment_id AND r.interaction_id = i.id
-    WHERE i.environment_id = :environment_id
-      AND i.received_at >= CAST(:day_on AS date)::timestamp AT TIME ZONE 'UTC'
-      AND i.received_at < (CAST(:day_on AS date) + 1)::timestamp AT TIME ZONE 'UTC'
-    GROUP BY i.environment_id, i.operation, i.surface
+_MOVE = text(f"""
+    WITH claimed AS ({CLAIM_CHANGES}), moved AS (
+        INSERT INTO interaction_days AS d ({COUNT_COLUMNS})
+        SELECT environment_id, day_on, operation, surface, {", ".join(f"sum({name})" for name in COUNTS)} FROM claimed
+        GROUP BY environment_id, day_on, operation, surface
+        ON CONFLICT (environment_id, day_on, operation, surface) DO UPDATE
+            SET {", ".join(f"{name} = d.{name} + excluded.{name}" for name in COUNTS)}
+        RETURNING d.environment_id, d.day_on, d.interactions
+    ), emptied AS (
+        SELECT DISTINCT environment_id, day_on FROM moved WHERE interactions = 0
+    )
+    SELECT (SELECT count(*) FROM claimed) AS changes,
+           ARRAY(SELECT environment_id FROM emptied ORDER BY 1, day_on) AS environments,
+           ARRAY(SELECT day_on FROM emptied ORDER BY environment_id, 1) AS days
 """)
 
+_DELETE_EMPTY = text(f"""
+    DELETE FROM interaction_days d
+    USING unnest(CAST(:environments AS uuid[]), CAST(:days AS date[])) AS emptied (environment_id, day_on)
+    WHERE d.environment_id = emptied.environment_id AND d.day_on = emptied.day_on
+      AND ({", ".join(f"d.{name}" for name in COUNTS)}) = (0, 0, 0, 0, 0)
+""")
 
-def roll_up_marked_days() -> int:
-    """Count every marked day anew and return the number of days."""
+_DELETE_DAY = text("DELETE FROM interaction_days WHERE environment_id = :environment_id AND day_on = :day_on")
+_COUNT_DAY = text(f"{DISCARD_DAY} INSERT INTO interaction_days ({COUNT_COLUMNS}) {COUNT_DAY}")
+
+
+def roll_up_changes() -> int:
+    """Move all changes into the day counts and return their number; may run twice and concurrently."""
+    total = _move_changes()
+    _count_marked_days()
+    return total
+
+
+def _move_changes() -> int:
     total = 0
     while True:
         with transaction():
             if not session().execute(_LOCK).scalar_one():
                 return total
-            day = session().execute(_CLAIM_DAY).mappings().one_or_none()
-            if day is None:
-                return total
-            session().execute(_DELETE_COUNTS, dict(day))
-            session().execute(_COUNT, dict(day))
-        total += 1
+            batch = session().execute(_MOVE, {"batch_size": BATCH_SIZE}).one()
+            if batch.days:
+                session().execute(_DELETE_EMPTY, {"environments": batch.environments, "days": batch.days})
+        change_count: int = batch.changes
+        total += change_count
+        if change_count < BATCH_SIZE:
+            return total
+
+
+def _count_marked_days() -> None:
+    """Count the days anew that an earlier release has marked; after an upgrade there are none."""
+    for day in list_uncounted_days():
+        set_outcomes(day)
+        with transaction():
+            if not session().execute(_LOCK).scalar_one():
+                return
+            session().execute(_DELETE_DAY, day._asdict())
+            session().execute(_COUNT_DAY, day._asdict())

@@ -40,7 +40,7 @@ def fill(client: FlaskClient, company: Company) -> None:
     client.post("/api/v2/reports", json={"summary": "It worked well."}, headers=bearer(token))
     persistence.persist_waiting_batches()
     interactions.promote_queued_interactions()
-    summaries.roll_up_marked_days()
+    summaries.roll_up_changes()
     send_evidence(client, company, observation())
     counts.roll_up_changes()
     send_evidence(client, company, observation())
@@ -48,7 +48,7 @@ def fill(client: FlaskClient, company: Company) -> None:
     assert send_review(client, company.capability(subject=SUBJECT, revision=1)).status_code == 200
     create_context(ContextApi(client, company))
     with transaction():
-        insert = "INSERT INTO day_marks (environment_id, day_on) VALUES (:environment, now())"
+        insert = "INSERT INTO uncounted_days (environment_id, day_on) VALUES (:environment, now())"
         session().execute(text(insert), {"environment": company.environment_id})
 
 

@@ -71,11 +71,11 @@ def test_everything_of_the_feedback_leaves_and_the_day_counts_with_it(
 ) -> None:
     set_clock(monkeypatch, NOW)
     fill(client, company)
-    summaries.roll_up_marked_days()
+    summaries.roll_up_changes()
     assert count(InteractionDay) == 1
     set_clock(monkeypatch, NOW + timedelta(days=91))
     assert retention.expire_feedback().is_complete
-    summaries.roll_up_marked_days()
+    summaries.roll_up_changes()
     assert [count(table) for table in (Interaction, Review, VisitSession, InteractionDay)] == [0, 0, 0, 0]
 
 

@@ -20,7 +20,7 @@ Counts = dict[tuple[date, str, str], tuple[int, ...]]
 def run_jobs() -> None:
     persistence.persist_waiting_batches()
     interactions.promote_queued_interactions()
-    summaries.roll_up_marked_days()
+    summaries.roll_up_changes()
 
 
 def read_counts() -> Counts:
@@ -57,7 +57,7 @@ def test_counting_again_changes_nothing(client: FlaskClient, company: Company) -
     run_jobs()
     first_counts = read_counts()
     run_jobs()
-    assert summaries.roll_up_marked_days() == 0
+    assert summaries.roll_up_changes() == 0
     assert read_counts() == first_counts
 
 
