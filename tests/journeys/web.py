@@ -6,6 +6,7 @@ import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from pathlib import Path
 
 import psutil
 
@@ -53,15 +54,15 @@ def _group(pid: int) -> int:
 
 
 @contextmanager
-def running_web(stack: Stack, **changes: str) -> Iterator[Web]:
-    """Run the web process of the Procfile with changed settings."""
+def running_web(stack: Stack, folder: Path = ROOT, **changes: str) -> Iterator[Web]:
+    """Run the web process of the Procfile with changed settings, from the folder of a release."""
     port = free_port()
     environ = {**stack.environ, "PORT": str(port), **changes}
     log = stack.log.with_name(f"web-{port}.log")
     with (
         log.open("wb") as output,
         subprocess.Popen(
-            stack.commands["web"], env=environ, cwd=ROOT, stderr=output, start_new_session=True
+            stack.commands["web"], env=environ, cwd=folder, stderr=output, start_new_session=True
         ) as process,
     ):
         web = Web(f"http://127.0.0.1:{port}", process)
