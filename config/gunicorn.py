@@ -2,6 +2,7 @@
 
 import os
 import resource
+from typing import Any
 
 bind = f"{os.environ.get('AGENT_FEEDBACK_HOST', '0.0.0.0')}:{os.environ.get('PORT', '8000')}"
 
@@ -14,6 +15,10 @@ bind = f"{os.environ.get('AGENT_FEEDBACK_HOST', '0.0.0.0')}:{os.environ.get('POR
 worker_class = "config.web_worker.WebWorker"
 workers = int(os.environ.get("WEB_CONCURRENCY") or os.cpu_count() or 2)
 threads = int(os.environ.get("AGENT_FEEDBACK_POOL_SIZE", "4"))
+
+# The app is loaded once, before the workers are forked: one that replaces another answers within milliseconds, and all
+# share its memory. SIGHUP replaces the workers by some of the same release; docs/operations.md says how another starts.
+preload_app = True
 
 # Agents and backends send many small requests; a kept connection saves each of them a handshake.
 keepalive = 15
@@ -33,7 +38,7 @@ backlog = 2048
 timeout = 30
 graceful_timeout = 5
 
-# A worker that grew or leaks is replaced; not all at the same moment.
+# A worker that grew or leaks is replaced; not all at the same moment. It asks for its successor before it leaves.
 max_requests = 200_000
 max_requests_jitter = 20_000
 
@@ -48,3 +53,22 @@ accesslog = None
 errorlog = "-"
 # Its warnings repeat what a broken client sent.
 loglevel = "error"
+
+
+def count_workers(server: Any) -> int:
+    """Return how many workers there have to be: as many as configured, beside those that are leaving."""
+    leaving_workers = [worker for worker in server.WORKERS.values() if worker.is_leaving]
+    return int(server.cfg.workers) + len(leaving_workers)
+
+
+def nworkers_changed(server: Any, new_value: int, _old_value: int | None) -> None:
+    """Correct the number of workers after SIGTTIN, by which a leaving worker asks for its successor."""
+    # Two signals that arrive together are one, so they are not counted; nor does an operator's SIGTTIN change anything.
+    wanted = count_workers(server)
+    if new_value != wanted:
+        server.num_workers = wanted
+
+
+def child_exit(server: Any, _worker: Any) -> None:
+    """Correct the number of workers after one has ended."""
+    server.num_workers = count_workers(server)

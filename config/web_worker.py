@@ -5,10 +5,12 @@ until they are whole, within one deadline, and sends what a client does not take
 """
 
 import errno
+import mmap
+import os
 import selectors
+import signal
 import socket
 import time
-from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any
 
@@ -16,13 +18,10 @@ from gunicorn.http import errors
 from gunicorn.workers.gthread import STOP_KEEPALIVE_LINGER, ThreadWorker
 
 from config.settings import settings_or_exit
+from config.web_closing import Wsgi, closing
 from config.web_connection import Connection, Phase
 from config.web_framing import Extent
 from config.web_rejections import NOT_HTTP, OVERLOADED, REQUEST_TIMEOUT, Rejection, find_rejection, reject
-
-Environ = dict[str, Any]
-StartResponse = Callable[..., Any]
-Wsgi = Callable[[Environ, StartResponse], Iterable[bytes]]
 
 SEND_TIMEOUT_S = 60
 """How long a client may take to read a response, which occupies memory meanwhile but no thread."""
@@ -51,6 +50,13 @@ class WebWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
         self.buffered_bytes = 0
         self.swept_at = 0.0
         self.request_deadline_s = 0
+        # Made before the fork, so that the master sees what the worker writes.
+        self._leaving = mmap.mmap(-1, 1)
+
+    @property
+    def is_leaving(self) -> bool:
+        """Whether this worker has answered as many requests as it may, and has asked the master for its successor."""
+        return self._leaving[0] == 1
 
     def load_wsgi(self) -> None:
         """Load the app behind `closing`."""
@@ -118,10 +124,21 @@ class WebWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
         for connection in [candidate for candidate in self.waiting if force or candidate.timeout <= now]:
             if connection.phase is Phase.READING and not connection.request.is_blank() and not force:
                 self._reject(connection, REQUEST_TIMEOUT)
-            else:
+            elif force or not self._begins_late(connection):
                 self._drop(connection)
 
+    def _begins_late(self, connection: Connection) -> bool:
+        """Receive what an idle client has sent by the end of its time; tells whether that was something."""
+        if connection.phase is not Phase.IDLE:
+            return False
+        self._on_readable(connection)
+        return connection not in self.waiting or connection.phase is not Phase.IDLE
+
     def _cap_keepalive(self, deadline: float) -> None:
+        """Close idle connections by `deadline`; gunicorn calls this once, when it stops accepting for good."""
+        if self.nr >= self.max_requests:
+            self._leaving[0] = 1
+            os.kill(self.ppid, signal.SIGTTIN)
         for connection in self.waiting:
             if connection.phase is Phase.IDLE:
                 connection.timeout = min(connection.timeout, deadline)
@@ -267,17 +284,3 @@ class WebWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
                 self._reject(largest, OVERLOADED)
             else:
                 self._drop(largest)
-
-
-def closing(wsgi: Wsgi) -> Wsgi:
-    """Make gunicorn end the connection after a response that says `Connection: close`; it ignores that header."""
-
-    def serve(environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
-        def start(status: str, headers: list[tuple[str, str]], exc_info: Any = None) -> Any:
-            if ("Connection", "close") in headers:
-                start_response.__self__.force_close()  # type: ignore[attr-defined]  # a method of gunicorn's response
-            return start_response(status, headers, exc_info)
-
-        return wsgi(environ, start)
-
-    return serve

@@ -1,6 +1,7 @@
 """Runs the migrations: one runner at a time, and never waiting long for a lock that customers hold."""
 
 import sys
+from functools import partial
 
 from alembic import context
 from flask import current_app
@@ -10,6 +11,7 @@ from sqlalchemy import Connection, create_engine, exc, pool, text
 from app import models
 from app.health.connections import database_error
 from config.settings import Settings
+from migrations.online import LOCK_TIMEOUT, LockUnavailable, lock_runner, retry
 
 GRANTS = (
     "GRANT USAGE ON SCHEMA public TO {role}",
@@ -17,9 +19,6 @@ GRANTS = (
     "GRANT USAGE ON ALL SEQUENCES IN SCHEMA public TO {role}",
     "REVOKE INSERT, UPDATE, DELETE ON alembic_version FROM {role}",
 )
-
-RUNNER_LOCK = 4_021_970_001
-"""Any number will do, as long as every release uses the same one."""
 
 
 def run() -> None:
@@ -46,11 +45,17 @@ def run() -> None:
 
 
 def _migrate(connection: Connection) -> None:
-    # Another runner may be at it; a release that waits for longer than this should fail and be looked at.
-    connection.execute(text("SET lock_timeout = '10min'"))
-    connection.execute(text("SELECT pg_advisory_lock(:lock)"), {"lock": RUNNER_LOCK})
-    # A migration that cannot have its lock fails at once instead of queueing every request behind it.
-    connection.execute(text("SET lock_timeout = '4s'; SET timezone = 'UTC'"))
+    try:
+        lock_runner(connection)
+        retry(partial(_run_missing, connection))
+    except LockUnavailable as error:
+        sys.exit(str(error))
+
+
+def _run_missing(connection: Connection) -> None:
+    """Run the migrations that are missing, each in its own transaction: those that have run are not run again."""
+    connection.rollback()
+    connection.execute(text(f"SET lock_timeout = '{LOCK_TIMEOUT}'; SET timezone = 'UTC'"))
     connection.commit()
     context.configure(
         connection=connection,

@@ -7,6 +7,7 @@ from flask.testing import FlaskClient
 from app.core.errors import Unavailable
 from app.core.jobs import Job, JobNotifier
 from app.health import job_runs
+from app.health.service import newest_migration
 
 
 def test_the_process_is_alive(client: FlaskClient) -> None:
@@ -31,10 +32,16 @@ def test_it_says_that_the_broker_is_missing(app: Flask, client: FlaskClient, mon
 
 
 def test_it_says_that_a_migration_is_missing(client: FlaskClient, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("app.health.service.newest_migration", lambda: "9999")
+    monkeypatch.setattr("app.health.service.newest_migration", lambda: 9999)
     response = client.get("/readyz")
     assert (response.status_code, response.json["migrations"], response.json["database"]) == (503, False, True)
     assert response.json["error"].endswith("run flask db upgrade.")
+
+
+def test_it_stays_ready_when_a_newer_release_has_migrated(client: FlaskClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("app.health.service.newest_migration", lambda: newest_migration() - 1)
+    response = client.get("/readyz")
+    assert (response.status_code, response.json["migrations"]) == (200, True)
 
 
 def test_it_says_that_the_database_is_missing(client: FlaskClient, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,147 @@
+"""Replacing the processes of a service that 64 clients use: no request is lost.
+
+`python -m bench.deploys` measures how long a client waits.
+"""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+import psycopg2
+import pytest
+
+from tests.conftest import ROOT
+from tests.journeys.crowd import Crowd
+from tests.journeys.load import Sender
+from tests.journeys.stack import Stack, free_port, wait_until
+from tests.journeys.web import Web, running_web
+
+LEAVE_WITHIN_S = 20
+
+# What systemd does for a service with a socket: descriptor 3 is the listening socket, and two variables say so.
+PASS_SOCKET = (
+    "import os, sys; os.dup2(int(sys.argv[1]), 3); "
+    "os.environ.update(LISTEN_FDS='1', LISTEN_PID=str(os.getpid())); os.execvp(sys.argv[2], sys.argv[2:])"
+)
+
+
+@pytest.fixture(scope="module")
+def web(stack: Stack) -> Iterator[Web]:
+    with running_web(stack) as web:
+        yield web
+
+
+def assert_all_are_stored(stack: Stack, crowd: Crowd) -> None:
+    """Compare the reviews that were answered with those that are stored; every client has got its answer in the end."""
+    rows = stack.query(
+        "SELECT interaction_id, id FROM reviews WHERE interaction_id = ANY(%s::uuid[])", list(crowd.reviews)
+    )
+    assert len(crowd.reviews) >= crowd.size
+    assert {str(interaction_id): str(id_) for interaction_id, id_ in rows} == crowd.reviews
+
+
+def has_only_new_workers(web: Web, old_workers: set[int], number: int = 2) -> bool:
+    workers = web.workers()
+    return len(workers) == number and not workers & old_workers
+
+
+def test_sighup_loses_no_request(stack: Stack, web: Web) -> None:
+    old_workers = web.workers()
+    with Crowd(web.url, stack.company).running() as crowd:
+        time.sleep(1)
+        os.kill(web.master(), signal.SIGHUP)
+        wait_until(lambda: has_only_new_workers(web, old_workers), LEAVE_WITHIN_S)
+    assert crowd.failures() == []
+    assert_all_are_stored(stack, crowd)
+
+
+def test_a_new_master_takes_over_without_losing_a_request(stack: Stack, web: Web) -> None:
+    old_master = web.master()
+    with Crowd(web.url, stack.company).running() as crowd:
+        time.sleep(1)
+        web.replace_master()
+    assert web.master() != old_master
+    assert crowd.failures() == []
+    assert_all_are_stored(stack, crowd)
+
+
+def test_a_killed_worker_loses_only_what_it_had_in_its_hands(stack: Stack, web: Web) -> None:
+    worker = min(web.workers())
+    with Crowd(web.url, stack.company).running() as crowd:
+        time.sleep(1)
+        killed_at = time.monotonic()
+        os.kill(worker, signal.SIGKILL)
+        wait_until(lambda: worker not in web.workers(), LEAVE_WITHIN_S)
+        ended_at = time.monotonic()
+        time.sleep(1)
+    assert {failure.status for failure in crowd.failures()} <= {0}
+    assert all(failure.began_at < ended_at and failure.ended_at > killed_at for failure in crowd.failures())
+    # Every client has sent such a request again.
+    assert_all_are_stored(stack, crowd)
+
+
+def test_the_only_worker_is_replaced_at_its_last_request_without_losing_one(stack: Stack) -> None:
+    options = "--max-requests 100 --max-requests-jitter 0"
+    with running_web(stack, WEB_CONCURRENCY="1", GUNICORN_CMD_ARGS=options) as web:
+        with Crowd(web.url, stack.company, pause_s=0.5).running() as crowd:
+            for _ in range(2):
+                workers = web.workers()
+                # Its successor is there before it has left.
+                wait_until(lambda workers=workers: web.workers() > workers, LEAVE_WITHIN_S)
+                wait_until(lambda workers=workers: not web.workers() & workers, LEAVE_WITHIN_S)
+        # None is left over of those that had successors.
+        wait_until(lambda: len(web.workers()) == 1, LEAVE_WITHIN_S)
+    assert crowd.failures() == []
+    assert_all_are_stored(stack, crowd)
+
+
+def test_a_release_takes_over_the_socket_that_systemd_holds(stack: Stack, tmp_path: Path) -> None:
+    with ExitStack() as cleanup:
+        listener = cleanup.enter_context(socket.create_server(("127.0.0.1", free_port()), backlog=2048))
+        url = f"http://127.0.0.1:{listener.getsockname()[1]}"
+        old = cleanup.enter_context(running_master(stack, listener, tmp_path / "old"))
+        with Crowd(url, stack.company).running() as crowd:
+            time.sleep(1)
+            cleanup.enter_context(running_master(stack, listener, tmp_path / "new"))
+            old.terminate()
+            assert old.wait(LEAVE_WITHIN_S) == 0
+    assert crowd.failures() == []
+    assert_all_are_stored(stack, crowd)
+
+
+@contextmanager
+def running_master(stack: Stack, listener: socket.socket, folder: Path) -> Iterator["subprocess.Popen[bytes]"]:
+    """Run the web process of the Procfile on a socket that listens, once it has said that it is ready."""
+    folder.mkdir()
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as notifications, (folder / "log").open("wb") as log:
+        notifications.bind(str(folder / "notify"))
+        notifications.settimeout(30)
+        command = [sys.executable, "-c", PASS_SOCKET, str(listener.fileno()), *stack.commands["web"]]
+        environ = {**stack.environ, "NOTIFY_SOCKET": str(folder / "notify")}
+        with subprocess.Popen(command, env=environ, cwd=ROOT, pass_fds=[listener.fileno()], stderr=log) as process:
+            try:
+                assert notifications.recv(1024).startswith(b"READY=1")
+                yield process
+            finally:
+                process.send_signal(signal.SIGQUIT)
+
+
+def test_a_worker_that_is_told_to_end_finishes_its_job(stack: Stack) -> None:
+    sender = Sender(stack.url, stack.company)
+    worker = stack.supervisor.processes["worker"]
+    with psycopg2.connect(stack.database_url) as connection, connection.cursor() as cursor:
+        cursor.execute("LOCK TABLE interactions IN SHARE ROW EXCLUSIVE MODE")
+        assert sender.send_batch() == 202
+        wait_until(lambda: stack.value("SELECT count(*) FROM pg_locks WHERE NOT granted"), 20)
+        worker.send_signal(signal.SIGTERM)
+        time.sleep(1)
+        assert worker.poll() is None
+    connection.close()
+    assert worker.wait(20) == 0
+    assert stack.query("SELECT 1 FROM interactions WHERE id = %s", sender.accepted_events[-1])
