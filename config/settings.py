@@ -75,6 +75,7 @@ class _EnvironmentSchema(LimitSettingsSchema):  # type: ignore[misc, valid-type]
     )
     AGENT_FEEDBACK_DATA_DIR = fields.String(load_default=".data")
     AGENT_FEEDBACK_POOL_SIZE = fields.Integer(load_default=4, validate=validate.Range(1, 100))
+    AGENT_FEEDBACK_PREPARED_STATEMENTS = fields.Boolean(load_default=True)
     AGENT_FEEDBACK_TRUSTED_PROXIES = fields.Integer(load_default=0, validate=validate.Range(0, 10))
     AGENT_FEEDBACK_OIDC_ISSUER = WebUrl(load_default=None, schemes=("http", "https"))
     AGENT_FEEDBACK_OIDC_CLIENT_ID = fields.String(load_default=None)
@@ -117,6 +118,8 @@ class Settings:
     data_dir: Path
     pool_size: int
     """Connections in the pool of a process: one for each thread, which has another for prepared statements."""
+    has_prepared_statements: bool
+    """False behind a connection pooler in transaction mode: nothing is kept in a session of the database."""
     trusted_proxies: int
     """How many proxies in front each add the address of their caller to X-Forwarded-For."""
     request_deadline_s: int
@@ -190,6 +193,7 @@ class Settings:
             log_level=values["AGENT_FEEDBACK_LOG_LEVEL"],
             data_dir=Path(values["AGENT_FEEDBACK_DATA_DIR"]),
             pool_size=values["AGENT_FEEDBACK_POOL_SIZE"],
+            has_prepared_statements=values["AGENT_FEEDBACK_PREPARED_STATEMENTS"],
             trusted_proxies=values["AGENT_FEEDBACK_TRUSTED_PROXIES"],
             request_deadline_s=values["AGENT_FEEDBACK_REQUEST_DEADLINE_S"],
             sweep_interval_s=values["AGENT_FEEDBACK_SWEEP_INTERVAL_S"],
