@@ -50,6 +50,10 @@ class BadSettings(Exception):
 
 
 _IS_POSTGRES = validate.Regexp(r"^postgres(ql)?(\+psycopg2)?://", error="must begin with postgresql://")
+_IS_REDIS = validate.Regexp(r"^(rediss?|redis\+socket)://", error="must begin with redis:// or rediss://")
+_IS_BROKER = validate.Regexp(
+    r"^(amqps?|rediss?|redis\+socket)://", error="must begin with amqp://, amqps://, redis:// or rediss://"
+)
 
 
 class _EnvironmentSchema(LimitSettingsSchema):  # type: ignore[misc, valid-type]  # made from the names of the limits
@@ -61,10 +65,8 @@ class _EnvironmentSchema(LimitSettingsSchema):  # type: ignore[misc, valid-type]
     AGENT_FEEDBACK_ENV = fields.Enum(Stage, by_value=True, load_default=Stage.PRODUCTION)
     DATABASE_URL = fields.String(required=True, validate=_IS_POSTGRES)
     AGENT_FEEDBACK_MIGRATIONS_DATABASE_URL = fields.String(load_default=None, validate=_IS_POSTGRES)
-    REDIS_URL = fields.String(
-        required=True,
-        validate=validate.Regexp(r"^(rediss?|redis\+socket)://", error="must begin with redis:// or rediss://"),
-    )
+    REDIS_URL = fields.String(load_default=None, validate=_IS_REDIS)
+    AGENT_FEEDBACK_BROKER_URL = fields.String(load_default=None, validate=_IS_BROKER)
     AGENT_FEEDBACK_PUBLIC_URL = WebUrl(required=True, schemes=("http", "https"))
     AGENT_FEEDBACK_APP_URL = WebUrl(load_default=None, schemes=("http", "https"))
     AGENT_FEEDBACK_SERVICE_NAME = fields.String(load_default="Agent Feedback", validate=validate.Length(1, 60))
@@ -105,6 +107,9 @@ class Settings:
     migrations_database_url: str
     """The same database, as the role that owns the tables."""
     broker_url: str
+    """Redis, Valkey or RabbitMQ."""
+    counters_url: str | None
+    """The Redis or Valkey on which processes share the counters of limits; without it each counts for itself."""
     feedback_url: str
     """{base_url} of the specification: outcomes, telemetry, discovery; without a trailing slash."""
     app_url: str
@@ -166,6 +171,8 @@ class Settings:
             values, mistakes = dict(error.valid_data), _words(error)  # type: ignore[arg-type]  # a dict after a dict was loaded
         else:
             mistakes = []
+        if not environment.get("REDIS_URL") and not environment.get("AGENT_FEEDBACK_BROKER_URL"):
+            mistakes.append("REDIS_URL is not set")
         mistakes += [*_incomplete_oidc(environment), *ring_errors(values), *_unsafe(values)]
         try:
             allowlist = read_allowlist(ALLOWLIST.read_text())
@@ -184,7 +191,8 @@ class Settings:
             migrations_database_url=_with_driver(
                 values["AGENT_FEEDBACK_MIGRATIONS_DATABASE_URL"] or values["DATABASE_URL"]
             ),
-            broker_url=values["REDIS_URL"],
+            broker_url=values["AGENT_FEEDBACK_BROKER_URL"] or values["REDIS_URL"],
+            counters_url=values["REDIS_URL"],
             feedback_url=feedback_url,
             app_url=(values["AGENT_FEEDBACK_APP_URL"] or feedback_url).rstrip("/"),
             service_name=values["AGENT_FEEDBACK_SERVICE_NAME"],

@@ -47,4 +47,5 @@ def running_tree(stack: Stack, folder: Path, **changes: str) -> Iterator[Tree]:
             wait_until(lambda: url_answers(tree.url + "/healthz"), 30)
             yield tree
         finally:
-            tree.supervisor.end()
+            # At once: nothing of it is worth waiting for.
+            tree.kill()
