@@ -60,7 +60,7 @@ def _outcome_us(stack: Stack) -> float:
 def _limiter_us(stack: Stack) -> tuple[float, float]:
     """Return the processor time of a review's checks in their process, and on the server."""
     settings = Settings.from_env(stack.environ)
-    counters = SharedCounters(CounterServer(settings.broker_url, os.urandom(32)), lambda: 0.0)
+    counters = SharedCounters(CounterServer(settings.counters_url or "", os.urandom(32)), lambda: 0.0)
     limiter = Limiter(settings, counters)
     workspace_id, environment_id = uuid.uuid4(), uuid.uuid4()
     interactions = [uuid.uuid4() for _ in range(LOOPS)]

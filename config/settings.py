@@ -50,6 +50,10 @@ class BadSettings(Exception):
 
 
 _IS_POSTGRES = validate.Regexp(r"^postgres(ql)?(\+psycopg2)?://", error="must begin with postgresql://")
+_IS_REDIS = validate.Regexp(r"^(rediss?|redis\+socket)://", error="must begin with redis:// or rediss://")
+_IS_BROKER = validate.Regexp(
+    r"^(amqps?|rediss?|redis\+socket)://", error="must begin with amqp://, amqps://, redis:// or rediss://"
+)
 
 
 class _EnvironmentSchema(LimitSettingsSchema):  # type: ignore[misc, valid-type]  # made from the names of the limits
@@ -61,10 +65,8 @@ class _EnvironmentSchema(LimitSettingsSchema):  # type: ignore[misc, valid-type]
     AGENT_FEEDBACK_ENV = fields.Enum(Stage, by_value=True, load_default=Stage.PRODUCTION)
     DATABASE_URL = fields.String(required=True, validate=_IS_POSTGRES)
     AGENT_FEEDBACK_MIGRATIONS_DATABASE_URL = fields.String(load_default=None, validate=_IS_POSTGRES)
-    REDIS_URL = fields.String(
-        required=True,
-        validate=validate.Regexp(r"^(rediss?|redis\+socket)://", error="must begin with redis:// or rediss://"),
-    )
+    REDIS_URL = fields.String(load_default=None, validate=_IS_REDIS)
+    AGENT_FEEDBACK_BROKER_URL = fields.String(load_default=None, validate=_IS_BROKER)
     AGENT_FEEDBACK_PUBLIC_URL = WebUrl(required=True, schemes=("http", "https"))
     AGENT_FEEDBACK_APP_URL = WebUrl(load_default=None, schemes=("http", "https"))
     AGENT_FEEDBACK_SERVICE_NAME = fields.String(load_default="Agent Feedback", validate=validate.Length(1, 60))
@@ -75,6 +77,7 @@ class _EnvironmentSchema(LimitSettingsSchema):  # type: ignore[misc, valid-type]
     )
     AGENT_FEEDBACK_DATA_DIR = fields.String(load_default=".data")
     AGENT_FEEDBACK_POOL_SIZE = fields.Integer(load_default=4, validate=validate.Range(1, 100))
+    AGENT_FEEDBACK_PREPARED_STATEMENTS = fields.Boolean(load_default=True)
     AGENT_FEEDBACK_TRUSTED_PROXIES = fields.Integer(load_default=0, validate=validate.Range(0, 10))
     AGENT_FEEDBACK_OIDC_ISSUER = WebUrl(load_default=None, schemes=("http", "https"))
     AGENT_FEEDBACK_OIDC_CLIENT_ID = fields.String(load_default=None)
@@ -104,6 +107,9 @@ class Settings:
     migrations_database_url: str
     """The same database, as the role that owns the tables."""
     broker_url: str
+    """Redis, Valkey or RabbitMQ."""
+    counters_url: str | None
+    """The Redis or Valkey on which processes share the counters of limits; without it each counts for itself."""
     feedback_url: str
     """{base_url} of the specification: outcomes, telemetry, discovery; without a trailing slash."""
     app_url: str
@@ -117,6 +123,8 @@ class Settings:
     data_dir: Path
     pool_size: int
     """Connections in the pool of a process: one for each thread, which has another for prepared statements."""
+    has_prepared_statements: bool
+    """False behind a connection pooler in transaction mode: nothing is kept in a session of the database."""
     trusted_proxies: int
     """How many proxies in front each add the address of their caller to X-Forwarded-For."""
     request_deadline_s: int
@@ -163,6 +171,8 @@ class Settings:
             values, mistakes = dict(error.valid_data), _words(error)  # type: ignore[arg-type]  # a dict after a dict was loaded
         else:
             mistakes = []
+        if not environment.get("REDIS_URL") and not environment.get("AGENT_FEEDBACK_BROKER_URL"):
+            mistakes.append("REDIS_URL is not set")
         mistakes += [*_incomplete_oidc(environment), *ring_errors(values), *_unsafe(values)]
         try:
             allowlist = read_allowlist(ALLOWLIST.read_text())
@@ -181,7 +191,8 @@ class Settings:
             migrations_database_url=_with_driver(
                 values["AGENT_FEEDBACK_MIGRATIONS_DATABASE_URL"] or values["DATABASE_URL"]
             ),
-            broker_url=values["REDIS_URL"],
+            broker_url=values["AGENT_FEEDBACK_BROKER_URL"] or values["REDIS_URL"],
+            counters_url=values["REDIS_URL"],
             feedback_url=feedback_url,
             app_url=(values["AGENT_FEEDBACK_APP_URL"] or feedback_url).rstrip("/"),
             service_name=values["AGENT_FEEDBACK_SERVICE_NAME"],
@@ -190,6 +201,7 @@ class Settings:
             log_level=values["AGENT_FEEDBACK_LOG_LEVEL"],
             data_dir=Path(values["AGENT_FEEDBACK_DATA_DIR"]),
             pool_size=values["AGENT_FEEDBACK_POOL_SIZE"],
+            has_prepared_statements=values["AGENT_FEEDBACK_PREPARED_STATEMENTS"],
             trusted_proxies=values["AGENT_FEEDBACK_TRUSTED_PROXIES"],
             request_deadline_s=values["AGENT_FEEDBACK_REQUEST_DEADLINE_S"],
             sweep_interval_s=values["AGENT_FEEDBACK_SWEEP_INTERVAL_S"],

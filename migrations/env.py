@@ -9,6 +9,7 @@ from psycopg2.errors import InsufficientPrivilege
 from sqlalchemy import Connection, create_engine, exc, pool, text
 
 from app import models
+from app.core.database.connection import has_pooler
 from app.health.connections import database_error
 from config.settings import Settings
 from migrations.online import LOCK_TIMEOUT, LockUnavailable, lock_runner, retry
@@ -33,6 +34,7 @@ def run() -> None:
     engine = create_engine(settings.migrations_database_url, poolclass=pool.NullPool, hide_parameters=True)
     try:
         with engine.connect() as connection:
+            _require_session(connection, settings)
             _migrate(connection)
             if settings.migrations_database_url != settings.database_url:
                 _grant(connection, _service_role(settings.database_url))
@@ -42,6 +44,17 @@ def run() -> None:
         reason = str(error.orig).partition("\n")[0]
         sys.exit(f"PostgreSQL reports: {reason}; AGENT_FEEDBACK_MIGRATIONS_DATABASE_URL has to name the tables' owner.")
     engine.dispose()
+
+
+def _require_session(connection: Connection, settings: Settings) -> None:
+    """End with a sentence where a pooler in transaction mode would lose the lock of the runner, or never release it."""
+    driver_connection = connection.connection.driver_connection
+    if not settings.has_prepared_statements and driver_connection is not None and has_pooler(driver_connection):
+        sys.exit(
+            "Migrations need a session of their own, and a connection pooler in transaction mode has none; "
+            "set AGENT_FEEDBACK_MIGRATIONS_DATABASE_URL to the address of PostgreSQL itself."
+        )
+    connection.rollback()
 
 
 def _migrate(connection: Connection) -> None:

@@ -11,11 +11,12 @@ from celery.signals import beat_init, setup_logging, worker_init
 from sqlalchemy import exc
 
 from app import WORKER_TIMEOUTS, create_app
+from app.core.broker import worker_configuration
 from app.core.database import transaction
 from app.core.errors import Unavailable
 from app.core.jobs import QUEUES
 from app.health import job_runs
-from app.health.connections import broker_error, database_error
+from app.health.connections import database_error, server_errors
 from app.health.server_settings import list_warnings
 from config.settings import settings_or_exit
 from workers.schedule import periodic_jobs
@@ -66,9 +67,11 @@ def disable_celery_logging(**_: Any) -> None:
 @beat_init.connect
 def log_connection_errors(**_: Any) -> None:
     """Log once why a server cannot be reached; the process starts all the same, and retries."""
-    for error in (database_error(settings.database_url), broker_error(settings.broker_url)):
+    for error in (database_error(settings.database_url), *server_errors(settings)):
         if error:
             logger.error(error)
+    if settings.counters_url is None:
+        logger.warning("REDIS_URL is not set: each process counts limits and quotas for itself, and forgets at its end")
 
 
 @worker_init.connect
@@ -87,14 +90,7 @@ CONFIGURATION: dict[str, Any] = {
     "task_ignore_result": True,
     "worker_prefetch_multiplier": 1,
     "task_default_queue": "ingest",
-    "broker_transport_options": {
-        # A job finds its work in the database, and a sweep finds what a killed worker left. So a message is gone once
-        # a worker has received it, and there is nothing to acknowledge: an acknowledgement on a connection that the
-        # broker has lost ends the worker (AttributeError in kombu 5.7.0, transport/redis.py, Channel._connparams).
-        "ack_emulation": False,
-        "socket_timeout": 5,
-        "socket_connect_timeout": 5,
-    },
+    **worker_configuration(settings.broker_url, set(QUEUES.values())),
     # The worker reconnects to a broker for as long as it takes.
     "broker_connection_retry_on_startup": True,
     "broker_connection_max_retries": None,

@@ -13,6 +13,7 @@ from enum import StrEnum
 from celery import Celery
 from flask import Flask, current_app
 
+from app.core.broker import PUBLISH_TIMEOUT_S, publisher_configuration
 from app.core.database import after_commit
 from config.settings import Settings
 
@@ -57,11 +58,7 @@ class JobNotifier:
 
     def __init__(self, broker_url: str) -> None:
         self._celery = Celery("job-notifier", broker=broker_url, set_as_current=False)
-        self._celery.conf.update(
-            broker_transport_options={"socket_timeout": 0.4, "socket_connect_timeout": 0.4},
-            broker_connection_retry=False,
-            broker_connection_timeout=0.4,
-        )
+        self._celery.conf.update(publisher_configuration(broker_url, set(QUEUES.values())))
         self._pending: set[Job] = set()
         self._condition = threading.Condition()
         self._thread: threading.Thread | None = None
@@ -103,7 +100,12 @@ class JobNotifier:
         try:
             for job in sorted(jobs):
                 self._celery.send_task(
-                    job, queue=QUEUES[job], expires=MESSAGE_EXPIRES_S, ignore_result=True, retry=False
+                    job,
+                    queue=QUEUES[job],
+                    expires=MESSAGE_EXPIRES_S,
+                    ignore_result=True,
+                    retry=False,
+                    confirm_timeout=PUBLISH_TIMEOUT_S,
                 )
         except Exception as error:  # whatever the broker's client raises, the periodic run covers it
             if not self._is_broker_unavailable:

@@ -1,8 +1,11 @@
-"""Check the connections to database and broker, with errors for the operator who has set the URL."""
+"""Check the connections to database, broker and counters, with errors for the operator who has set the URL."""
 
 import psycopg2
 from kombu import Connection
 from sqlalchemy.engine import make_url
+
+from app.core.broker import is_rabbitmq
+from config.settings import Settings
 
 CONNECT_TIMEOUT_S = 3
 
@@ -20,17 +23,30 @@ def database_error(database_url: str, setting: str = "DATABASE_URL") -> str | No
     return None
 
 
-def broker_error(broker_url: str) -> str | None:
-    """Connect to the broker once; return None, or why that failed."""
-    timeouts = {"socket_timeout": CONNECT_TIMEOUT_S, "socket_connect_timeout": CONNECT_TIMEOUT_S}
+def broker_error(broker_url: str, setting: str = "REDIS_URL") -> str | None:
+    """Connect once to Redis or RabbitMQ at the URL that a setting names; return None, or why that failed."""
+    name, port = ("RabbitMQ", 5672) if is_rabbitmq(broker_url) else ("Redis", 6379)
+    options = {"socket_timeout": CONNECT_TIMEOUT_S, "socket_connect_timeout": CONNECT_TIMEOUT_S}
     # Kombu fails in other ways too, for example with TypeError for an unknown option in the URL.
     try:
-        with Connection(broker_url, transport_options=timeouts) as connection:
-            address = _server_address(connection.hostname or "localhost", connection.port or 6379)
+        with Connection(
+            broker_url,
+            connect_timeout=CONNECT_TIMEOUT_S,
+            transport_options={} if is_rabbitmq(broker_url) else options,
+        ) as connection:
+            address = _server_address(connection.hostname or "localhost", connection.port or port)
             connection.connect()
     except Exception as error:
-        return f"Redis at {address} {_reason(str(error))}; is REDIS_URL right?"
+        return f"{name} at {address} {_reason(str(error))}; is {setting} right?"
     return None
+
+
+def server_errors(settings: Settings) -> list[str]:
+    """Connect once to the broker and to the server of the counters; return why that failed."""
+    urls = {settings.broker_url: "AGENT_FEEDBACK_BROKER_URL"}
+    if settings.counters_url is not None:
+        urls[settings.counters_url] = "REDIS_URL"
+    return [error for url, setting in urls.items() if (error := broker_error(url, setting))]
 
 
 def _server_address(host: str, port: int) -> str:

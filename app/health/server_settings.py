@@ -3,6 +3,8 @@
 from sqlalchemy import text
 
 from app.core.database import session
+from app.core.database.connection import has_pooler
+from app.core.settings import current_settings
 
 SAFE_SETTINGS = {
     "log_min_error_statement": ("panic",),
@@ -47,5 +49,11 @@ def list_warnings() -> list[str]:
         warnings.append(
             f"The role {role} can create or change tables; set AGENT_FEEDBACK_MIGRATIONS_DATABASE_URL to their owner, "
             "and DATABASE_URL to a role without rights of its own (docs/deploy.md)."
+        )
+    driver_connection = session().connection().connection.driver_connection
+    if current_settings().has_prepared_statements and driver_connection is not None and has_pooler(driver_connection):
+        warnings.append(
+            "A connection pooler answers in PostgreSQL's place; if its pool_mode is transaction, set "
+            "AGENT_FEEDBACK_PREPARED_STATEMENTS=false (docs/scale.md)."
         )
     return warnings

@@ -83,6 +83,12 @@ def test_a_broker_that_cannot_be_reached_is_a_sentence(url: str, error: str) -> 
     assert broker_error(url) == error
 
 
+def test_rabbitmq_that_cannot_be_reached_is_a_sentence() -> None:
+    assert broker_error("amqp://agent:pw@127.0.0.1:1//", "AGENT_FEEDBACK_BROKER_URL") == (
+        "RabbitMQ at 127.0.0.1:1 refuses connections; is AGENT_FEEDBACK_BROKER_URL right?"
+    )
+
+
 def test_servers_that_can_be_reached_are_no_error(settings: Settings) -> None:
     assert (database_error(settings.database_url), broker_error(settings.broker_url)) == (None, None)
 

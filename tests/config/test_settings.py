@@ -72,10 +72,28 @@ def test_no_mistake_repeats_a_secret() -> None:
 
 
 @pytest.mark.parametrize(
+    ("redis_url", "broker_url", "broker", "counters"),
+    [
+        ("redis://a", "", "redis://a", "redis://a"),
+        ("redis://a", "amqps://b", "amqps://b", "redis://a"),
+        ("", "amqp://b", "amqp://b", None),
+    ],
+)
+def test_the_broker_may_be_another_server_than_that_of_the_counters(
+    redis_url: str, broker_url: str, broker: str, counters: str | None
+) -> None:
+    urls = {"REDIS_URL": redis_url, "AGENT_FEEDBACK_BROKER_URL": broker_url}
+    settings = Settings.from_env({**VALID_SETTINGS, **urls})
+    assert (settings.broker_url, settings.counters_url) == (broker, counters)
+
+
+@pytest.mark.parametrize(
     ("name", "value"),
     [
         ("DATABASE_URL", "mysql://db.example/x"),
         ("REDIS_URL", "amqp://broker.example"),
+        ("AGENT_FEEDBACK_BROKER_URL", "kafka://broker.example"),
+        ("AGENT_FEEDBACK_PREPARED_STATEMENTS", "perhaps"),
         ("AGENT_FEEDBACK_PUBLIC_URL", "feedback.example"),
         ("AGENT_FEEDBACK_PUBLIC_URL", "https://"),
         ("AGENT_FEEDBACK_PUBLIC_URL", "https://feedback.example:port"),

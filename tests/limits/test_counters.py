@@ -63,6 +63,13 @@ def test_a_cost_is_paid_whole_or_not_at_all(make_counters: MakeCounters) -> None
     assert [spend(counters, 1, Cost(batch, "a", units)) for units in (6, 5, 4, 1)] == [1, 0, 1, 0]
 
 
+def test_without_a_server_a_process_counts_for_itself(timer: Timer) -> None:
+    one, other = SharedCounters(None, timer), SharedCounters(None, timer)
+    assert (spend(one, 5), spend(other, 5)) == (3, 3)
+    timer.now += 60
+    assert spend(one, 5) == 3
+
+
 def test_processes_know_of_each_other_once_they_have_shared(make_counters: MakeCounters) -> None:
     one, other = make_counters(), make_counters()
     assert spend(one, 2) == 2

@@ -43,14 +43,29 @@ def wait_for_answer(connection: psycopg2.extensions.connection) -> None:
 
 
 def set_session_options(connection: Connection, timeout_s: float) -> None:
-    """Set the server's own limits and the time zone of a new connection."""
-    connection.timeout_s = timeout_s
-    # The server stops first, so that the client hears a reason instead of losing its connection.
-    timeout_ms = int(timeout_s * 1000 * 0.9)
+    """Set the server's own limits and the time zone of a new connection, for as long as it lasts."""
     connection.autocommit = True
     with connection.cursor() as cursor:
-        cursor.execute(
-            f"SET statement_timeout = {timeout_ms}; SET lock_timeout = {timeout_ms};"
-            "SET idle_in_transaction_session_timeout = '60s'; SET timezone = 'UTC'"
-        )
+        cursor.execute(options_sql("SET", timeout_s))
     connection.autocommit = False
+
+
+def options_sql(command: str, timeout_s: float) -> str:
+    """Return the statements that set the server's own limits and the time zone.
+
+    `SET` holds for the session, `SET LOCAL` for the transaction, which is all that a pooler in transaction mode keeps.
+    """
+    # The server stops first, so that the client hears a reason instead of losing its connection.
+    timeout_ms = int(timeout_s * 1000 * 0.9)
+    return (
+        f"{command} statement_timeout = {timeout_ms}; {command} lock_timeout = {timeout_ms}; "
+        f"{command} idle_in_transaction_session_timeout = '60s'; {command} timezone = 'UTC';"
+    )
+
+
+def has_pooler(connection: psycopg2.extensions.connection) -> bool:
+    """Tell whether a connection pooler answers instead of PostgreSQL: it gives its clients a process id of its own."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_backend_pid()")
+        (server_pid,) = cursor.fetchone() or (None,)
+    return bool(server_pid != connection.get_backend_pid())

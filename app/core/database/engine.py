@@ -1,5 +1,6 @@
 """The database of one process: a pool of sessions, and one connection per thread for prepared statements."""
 
+import logging
 import threading
 import time
 from dataclasses import dataclass
@@ -10,18 +11,22 @@ import psycopg2
 import psycopg2.errors
 import psycopg2.extensions
 from flask import Flask, current_app
-from sqlalchemy import create_engine, exc
+from sqlalchemy import Connection as SessionConnection
+from sqlalchemy import create_engine, event, exc
 
 from app.core.database.connection import (
     CONNECTION_ERRORS,
     Connection,
     ServerTimeout,
+    options_sql,
     set_session_options,
     wait_for_answer,
 )
-from app.core.database.prepared import Parameters, PreparedConnection, PreparedStatement, Rows
+from app.core.database.prepared import Parameters, PreparedConnection, PreparedStatement, Rows, UnpreparedConnection
 from app.core.errors import DatabaseUnavailable
 from config.settings import Settings
+
+logger = logging.getLogger(__name__)
 
 RETRY_AFTER_FAILURE_S = 1.0
 """An unreachable database is not tried again for this long, so that its absence costs no request a wait."""
@@ -46,6 +51,7 @@ class Database:
         psycopg2.extensions.set_wait_callback(wait_for_answer)
         self._unavailable_until = 0.0
         self._timeouts = timeouts
+        self._has_prepared_statements = settings.has_prepared_statements
         self._thread = threading.local()
         # A statement's parameters may be somebody's words; no error or log may hold them.
         self.sessions = create_engine(
@@ -59,6 +65,7 @@ class Database:
             executemany_mode="values_plus_batch",
             creator=lambda: self._connect(timeouts.statement_s),
         )
+        event.listen(self.sessions, "begin", self._set_transaction_options)
         self._arguments = self.sessions.dialect.create_connect_args(self.sessions.url)[1]
 
     def dispose(self) -> None:
@@ -82,6 +89,10 @@ class Database:
                 self.raise_unavailable(error)
             try:
                 return connection.execute(statement, parameters)
+            except psycopg2.errors.InvalidSqlStatementName:
+                self._close_prepared()
+                self._stop_preparing()
+                return self.execute_prepared(statement, parameters)
             except psycopg2.errors.ReadOnlySqlTransaction as error:
                 # The server was demoted; the one that took over is behind a new connection.
                 self._close_prepared()
@@ -103,13 +114,30 @@ class Database:
             connection_factory=partial(Connection, self._timeouts.connect_s),
             application_name="agent-feedback",
         )
-        set_session_options(connection, timeout_s)
+        connection.timeout_s = timeout_s
+        if self._has_prepared_statements:
+            set_session_options(connection, timeout_s)
         return connection
 
     def _open_prepared(self) -> PreparedConnection:
-        connection = PreparedConnection(self._connect(self._timeouts.prepared_s))
+        connection_type = PreparedConnection if self._has_prepared_statements else UnpreparedConnection
+        connection = connection_type(self._connect(self._timeouts.prepared_s))
         self._thread.connection = connection
         return connection
+
+    def _set_transaction_options(self, connection: SessionConnection) -> None:
+        """Set the limits of a transaction where the server keeps none of a session."""
+        if not self._has_prepared_statements:
+            connection.exec_driver_sql(options_sql("SET LOCAL", self._timeouts.statement_s))
+
+    def _stop_preparing(self) -> None:
+        """Prepare no statement from now on, since the server has lost one, and log why."""
+        if self._has_prepared_statements:
+            logger.error(
+                "the database has lost a prepared statement: a connection pooler in transaction mode needs "
+                "AGENT_FEEDBACK_PREPARED_STATEMENTS=false, which this process goes on with"
+            )
+        self._has_prepared_statements = False
 
     def _close_prepared(self) -> None:
         connection: PreparedConnection | None = getattr(self._thread, "connection", None)

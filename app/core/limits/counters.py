@@ -53,9 +53,9 @@ class Counter:
 
 
 class SharedCounters:
-    """The counters of one process."""
+    """The counters of one process; without a server they are its own alone, and a refusal rests on them."""
 
-    def __init__(self, server: CounterServer, timer: Callable[[], float] = time.time) -> None:
+    def __init__(self, server: CounterServer | None, timer: Callable[[], float] = time.time) -> None:
         self._server, self.timer = server, timer
         self._counters: dict[tuple[str, Hashable], Counter] = {}
         self._queue: list[Counter] = []
@@ -127,7 +127,7 @@ class SharedCounters:
         for counter, units in additions:
             counter.count += units
             counter.unshared += units
-            if not counter.is_queued and (counter.count > 1 or counter.policy.is_first_unit_shared):
+            if self._server and not counter.is_queued and (counter.count > 1 or counter.policy.is_first_unit_shared):
                 counter.is_queued = True
                 self._queue.append(counter)
                 self._wake_thread()
@@ -135,6 +135,8 @@ class SharedCounters:
     def _is_exhausted(self, counter: Counter, units: int) -> bool:
         """Tell whether the server says that a counter has too few units left; it is asked unless it has said so."""
         amount = counter.policy.amount
+        if self._server is None:
+            return counter.count + units > amount
         if counter.count + units <= amount or time.monotonic() < self._paused_until:
             return False
         if counter.confirmed + units > amount:
@@ -149,6 +151,7 @@ class SharedCounters:
         if not self._exchange_lock.acquire(timeout=TIMEOUT_S):
             return False
         try:
+            assert self._server is not None
             with self._lock:
                 additions = [counter.addition() for counter in counters]
                 for counter in counters:

@@ -132,7 +132,8 @@ def install(app: Flask, settings: Settings) -> None:
     """Give the app its limiter."""
     with app.app_context():
         digest_key = current_pepper().derive(Purpose.RATE_LIMITS)
-    app.extensions["limiter"] = Limiter(settings, SharedCounters(CounterServer(settings.broker_url, digest_key)))
+    server = CounterServer(settings.counters_url, digest_key) if settings.counters_url is not None else None
+    app.extensions["limiter"] = Limiter(settings, SharedCounters(server))
 
 
 def limiter() -> Limiter:

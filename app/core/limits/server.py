@@ -1,4 +1,4 @@
-"""The counters of all processes, on the server of the broker."""
+"""The counters of all processes, on a Redis or Valkey."""
 
 import hmac
 from collections.abc import Sequence
@@ -29,10 +29,10 @@ class CounterServer:
     Keys are stored as keyed digests, so that the server does not hold the addresses of clients.
     """
 
-    def __init__(self, broker_url: str, digest_key: bytes) -> None:
+    def __init__(self, counters_url: str, digest_key: bytes) -> None:
         self._digest_key = digest_key
         self._storage = RedisStorage(
-            storage_url(broker_url),
+            storage_url(counters_url),
             key_prefix="agent-feedback-limits",
             socket_timeout=TIMEOUT_S,
             socket_connect_timeout=TIMEOUT_S,
@@ -53,9 +53,9 @@ class CounterServer:
         return hmac.digest(self._digest_key, key.encode(), "sha256")[:DIGEST_BYTES].hex()
 
 
-def storage_url(broker_url: str) -> str:
-    """Return the URL of the broker as the storage spells it: Celery has its own scheme for Unix sockets."""
-    scheme, separator, rest = broker_url.partition("://")
+def storage_url(counters_url: str) -> str:
+    """Return the URL of the counters as the storage spells it: Celery has its own scheme for Unix sockets."""
+    scheme, separator, rest = counters_url.partition("://")
     if scheme != "redis+socket":
-        return broker_url
+        return counters_url
     return f"redis+unix{separator}{rest.replace('virtual_host=', 'db=')}"
