@@ -1,7 +1,7 @@
 """Promotion, and reading one interaction."""
 
 import uuid
-from typing import Any, NamedTuple
+from typing import Any
 
 from sqlalchemy import select, text
 
@@ -10,7 +10,6 @@ from app.core.database import session, transaction
 from app.core.jobs import Job, notify
 from app.interactions import sql
 from app.interactions.models import Interaction
-from app.interactions.rules import CONFIRMED, UNCLASSIFIED
 
 BATCH_SIZE = 5_000
 
@@ -46,30 +45,6 @@ _PROMOTE = text(f"""
 """)
 
 
-# The first real value of a field stays, as with telemetry; a call of the product's own MCP server confirms at once.
-_STORE_INTERACTION = text(f"""
-    WITH recorded AS (
-        INSERT INTO interactions AS i (environment_id, id, received_at, surface, operation, classification,
-            confirmed_by, confirmed_at, status_code, duration_ms, runtime_hint)
-        VALUES (:environment_id, :interaction_id, :now, :surface, :operation, :classification,
-            :confirmed_by, :confirmed_at, :status_code, :duration_ms, :runtime_hint)
-        ON CONFLICT (environment_id, id) DO UPDATE SET
-            surface = CASE i.surface WHEN 'unknown' THEN excluded.surface ELSE i.surface END,
-            operation = CASE i.operation WHEN 'pending' THEN excluded.operation ELSE i.operation END,
-            classification = CASE WHEN i.surface IN ('unknown', 'mcp') AND excluded.surface = 'mcp'
-                THEN 'confirmed' ELSE i.classification END,
-            confirmed_by = CASE WHEN i.surface IN ('unknown', 'mcp')
-                THEN coalesce(i.confirmed_by, excluded.confirmed_by) ELSE i.confirmed_by END,
-            confirmed_at = CASE WHEN i.surface IN ('unknown', 'mcp')
-                THEN coalesce(i.confirmed_at, excluded.confirmed_at) ELSE i.confirmed_at END,
-            status_code = coalesce(i.status_code, excluded.status_code),
-            duration_ms = coalesce(i.duration_ms, excluded.duration_ms),
-            runtime_hint = coalesce(i.runtime_hint, excluded.runtime_hint)
-        RETURNING environment_id, received_at
-    )
-    {sql.day_marks("recorded")}
-""")
-
 _QUEUE_ANSWER_PROMOTION = text(
     sql.promotion_outbox(
         "(SELECT CAST(:environment_id AS uuid) AS environment_id, CAST(:interaction_id AS uuid) AS interaction_id, "
@@ -77,34 +52,6 @@ _QUEUE_ANSWER_PROMOTION = text(
         "answer",
     )
 )
-
-
-class NewInteraction(NamedTuple):
-    """A product response about which a company requests context."""
-
-    interaction_id: uuid.UUID
-    surface: str
-    operation: str
-    status_code: int | None
-    duration_ms: float | None
-    runtime_hint: str | None
-
-
-def store_interaction(environment_id: uuid.UUID, interaction: NewInteraction) -> None:
-    """Store an interaction, or fill in what is empty in it.
-
-    It locks one row and waits for nothing after that, so it needs no lock on all interactions.
-    """
-    now, is_confirmed = clock.now(), interaction.surface == "mcp"
-    values = {
-        **interaction._asdict(),
-        "environment_id": environment_id,
-        "now": now,
-        "classification": CONFIRMED if is_confirmed else UNCLASSIFIED,
-        "confirmed_by": "mcp" if is_confirmed else None,
-        "confirmed_at": now if is_confirmed else None,
-    }
-    session().execute(_STORE_INTERACTION, values)
 
 
 def queue_promotion(environment_id: uuid.UUID, interaction_id: uuid.UUID) -> None:

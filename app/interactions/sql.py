@@ -62,6 +62,39 @@ def day_marks(rows: str, instant: str = "received_at") -> str:
     """
 
 
+def store_interactions(rows: str) -> str:
+    """Return the CTEs that store an interaction for each of `rows`, or fill in what is empty in it.
+
+    `rows` has environment_id, interaction_id, created_at, surface, operation, status_code, duration_ms and
+    runtime_hint. The first real value of a field stays, as with telemetry; a call of the product's own MCP server
+    confirms at once. One row waits for nothing after it is locked, so a single one needs no lock on all interactions.
+    """
+    return f"""
+        recorded AS (
+            INSERT INTO interactions AS i (environment_id, id, received_at, surface, operation, classification,
+                confirmed_by, confirmed_at, status_code, duration_ms, runtime_hint)
+            SELECT environment_id, interaction_id, created_at, surface, operation,
+                CASE surface WHEN 'mcp' THEN 'confirmed' ELSE 'unclassified' END,
+                CASE surface WHEN 'mcp' THEN 'mcp' END, CASE surface WHEN 'mcp' THEN created_at END,
+                status_code, duration_ms, runtime_hint
+            FROM {rows}
+            ON CONFLICT (environment_id, id) DO UPDATE SET
+                surface = CASE i.surface WHEN 'unknown' THEN excluded.surface ELSE i.surface END,
+                operation = CASE i.operation WHEN 'pending' THEN excluded.operation ELSE i.operation END,
+                classification = CASE WHEN i.surface IN ('unknown', 'mcp') AND excluded.surface = 'mcp'
+                    THEN 'confirmed' ELSE i.classification END,
+                confirmed_by = CASE WHEN i.surface IN ('unknown', 'mcp')
+                    THEN coalesce(i.confirmed_by, excluded.confirmed_by) ELSE i.confirmed_by END,
+                confirmed_at = CASE WHEN i.surface IN ('unknown', 'mcp')
+                    THEN coalesce(i.confirmed_at, excluded.confirmed_at) ELSE i.confirmed_at END,
+                status_code = coalesce(i.status_code, excluded.status_code),
+                duration_ms = coalesce(i.duration_ms, excluded.duration_ms),
+                runtime_hint = coalesce(i.runtime_hint, excluded.runtime_hint)
+            RETURNING environment_id, received_at
+        ), marked AS ({day_marks("recorded")})
+    """
+
+
 def insert_events(events: str, optional: Sequence[str]) -> str:
     """Return the statement that stores the first event of each unknown interaction and returns their number.
 
