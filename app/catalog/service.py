@@ -2,8 +2,10 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
+import orjson
 from sqlalchemy import func, select, text
 
 from app.accounts.service import record_audit_entry
@@ -21,6 +23,9 @@ from app.products.key_cache import CallerEnvironment
 from app.screening.service import reject_private
 
 _LOCK_FIELDS = text("SELECT pg_advisory_xact_lock(hashtext('enrichment_fields'), hashtext(:product_id))")
+
+MAX_CACHED_CATALOGS = 256
+"""Of a process; each is kept under its own content, so it is never out of date."""
 
 
 class TooManyFields(Conflict):
@@ -94,10 +99,15 @@ def list_all(environment: CallerEnvironment) -> Fields:
     )
 
 
-def effective_catalog(environment: CallerEnvironment) -> Catalog:
-    """Return the fields that apply: the product's own as soon as one is enabled, else the built-in ones."""
-    product_entries = tuple(_entry(field) for field in _product_fields(environment) if field.enabled)
-    return Catalog(entries.PRODUCT_VERSION, product_entries) if product_entries else catalog_file().catalog
+@lru_cache(MAX_CACHED_CATALOGS)
+def effective_catalog(enabled_fields: str | None) -> Catalog:
+    """Return the fields that apply: the product's own as soon as one is enabled, else the built-in ones.
+
+    `enabled_fields` is what the SQL fragment of that name has read.
+    """
+    if enabled_fields is None:
+        return catalog_file().catalog
+    return Catalog(entries.PRODUCT_VERSION, tuple(_entry(*members) for members in orjson.loads(enabled_fields)))
 
 
 def _normalize_operations(operations: Sequence[str] | None) -> list[str] | None:
@@ -110,14 +120,16 @@ def _product_fields(environment: CallerEnvironment) -> Sequence[FieldDefinition]
     return session().scalars(statement.order_by(FieldDefinition.key).limit(MAX_FIELDS)).all()
 
 
-def _entry(field: FieldDefinition) -> Entry:
+def _entry(
+    key: str, label: str, authored_type: str, values: list[str], is_advertising_safe: bool, operations: list[str] | None
+) -> Entry:
     return entries.product_entry(
-        field.key,
-        field.label,
-        field.type,
-        field.allowed_values,
-        targeted_advertising_safe=field.targeted_advertising_safe,
-        operations=tuple(field.operations) if field.operations else None,
+        key,
+        label,
+        authored_type,
+        values,
+        targeted_advertising_safe=is_advertising_safe,
+        operations=tuple(operations) if operations else None,
     )
 
 

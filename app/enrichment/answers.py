@@ -7,8 +7,9 @@ from datetime import datetime
 from typing import Any
 
 from app.core import clock
-from app.core.database import session
+from app.core.database import PreparedStatement, PreparedTransaction, session
 from app.core.errors import Conflict, Forbidden, Problem, Unprocessable
+from app.core.jobs import Job, notify
 from app.core.pepper import pepper_ring
 from app.core.purposes import Purpose
 from app.core.wire.serialization import dumps, loads
@@ -16,14 +17,18 @@ from app.customers import locks
 from app.customers import service as customers
 from app.customers.locks import CustomerGone
 from app.customers.rules import DECLINED
+from app.customers.sql import writable_customer
 from app.enrichment import revocation
 from app.enrichment.fingerprint import differing_positions, digest_members_under
-from app.enrichment.guards import HandleExpired, OpenRequest
-from app.enrichment.models import EnrichmentRequest, Signal
+from app.enrichment.guards import HandleExpired
+from app.enrichment.models import EnrichmentRequest
+from app.enrichment.queries import FIND_REQUEST, StoredRequest
 from app.enrichment.rules import INFERENCE, State, expiry, summarize
 from app.enrichment.schemas import Answer, Item
 from app.interactions.service import queue_promotion
-from app.products.service import get_environment
+from app.interactions.sql import promotion_outbox
+
+AnyRequest = EnrichmentRequest | StoredRequest
 
 
 class OptedOut(Forbidden):
@@ -51,42 +56,77 @@ class AcceptedAnswer:
     accepted: bool = True
 
 
-def answer(open_request: OpenRequest, new_answer: Answer) -> AcceptedAnswer:
+# A writer locks the customer first; what it waited for is seen by the statement that follows.
+_LOCK_CUSTOMER = PreparedStatement("lock_customer", writable_customer(":customer_id::uuid"))
+
+# It stores nothing unless the request is still as it was when its answer was checked. What is told anew takes the place
+# of what is remembered, so that at most one signal of a key is remembered; a replaced signal expires with its request.
+_STORE_ANSWER = PreparedStatement(
+    "store_answer",
+    f"""
+    WITH answered AS (
+        UPDATE enrichment_requests SET state = :status, answered_as = :status, answer_fingerprint = :fingerprint,
+            receipt = :receipt
+        WHERE environment_id = :environment_id::uuid AND interaction_id = :interaction_id::uuid
+          AND state = 'answer_ready' AND remember = :remember AND customer_id IS NOT DISTINCT FROM :customer_id::uuid
+        RETURNING *
+    ), superseded AS (
+        UPDATE signals s SET remembered = false, expires_at = least(s.expires_at, coalesce((
+            SELECT r.expires_at FROM enrichment_requests r
+            WHERE r.environment_id = s.environment_id AND r.interaction_id = s.interaction_id), :now))
+        FROM answered a
+        WHERE s.product_id = a.product_id AND s.customer_id = a.customer_id AND s.purpose = a.purpose AND s.remembered
+          AND s.key = ANY(:remembered_keys::text[])
+    ), stored AS (
+        INSERT INTO signals (product_id, environment_id, interaction_id, customer_id, identity_level, purpose,
+            id, key, type, value, summary, provenance, confidence, remembered, created_at, expires_at)
+        SELECT a.product_id, a.environment_id, a.interaction_id, a.customer_id, a.identity_level, a.purpose,
+            n.signal_id, n.key, n.type, n.value, n.summary, n.provenance, n.confidence, n.remembered, :now, n.expires_at
+        FROM answered a, jsonb_to_recordset(:receipt) AS n (signal_id uuid, key text, type text, value text,
+            summary text, provenance text, confidence double precision, remembered boolean, expires_at timestamptz)
+    ), outbox AS ({
+        promotion_outbox(
+            "(SELECT environment_id, interaction_id, :now::timestamptz AS created_at FROM answered) a", "answer"
+        )
+    })
+    SELECT 1 FROM answered
+    """,
+)
+
+STORE_ANSWER = PreparedTransaction("answer_request", _LOCK_CUSTOMER, last=_STORE_ANSWER)
+
+
+def answer(request: StoredRequest, new_answer: Answer) -> AcceptedAnswer:
     """Store an answer and confirm its interaction; a retry of it gets the same receipt."""
-    request = lock_request(open_request)
     digests = _digests(request, new_answer)
-    if request.answered_as == request.state and request.answer_fingerprint in digests:
-        return _accepted(request)
-    _check(request, new_answer)
-    if request.state == State.DECLINED:
-        raise OptedOut
-    if request.state != State.ANSWER_READY:
-        raise AnswerChanged(problems=_differences(request.answer_fingerprint or b"", digests))
-    signals = _store(request, new_answer.items)
     if new_answer.status == State.DECLINED:
-        decline(request)
-    request.state = request.answered_as = new_answer.status
-    request.answer_fingerprint = digests[0]
-    # As it is read back, so that the first answer and every later one are made of the same bytes.
-    request.receipt = loads(dumps([_receipt(signal) for signal in signals]))
-    queue_promotion(request.environment_id, request.interaction_id)
-    session().flush()
-    return _accepted(request)
+        return _decline(request, new_answer, digests)
+    for _ in range(locks.MAX_TRIES):
+        if _is_retry(request, new_answer, digests):
+            return _accepted(request)
+        receipt = dumps(_receipt(request, new_answer.items))
+        if _store(request, new_answer, digests[0], receipt):
+            notify(Job.PROMOTE_INTERACTIONS)
+            # As it is read back, so that the first answer and every later one are made of the same bytes.
+            return _accepted(request._replace(state=new_answer.status, receipt=loads(receipt)))
+        # It was answered, declined, narrowed or linked to another customer meanwhile.
+        changed_request = FIND_REQUEST.first(request_id=request.id)
+        if changed_request is None:
+            raise HandleExpired
+        request = changed_request
+    raise CustomerGone
 
 
-def lock_request(open_request: OpenRequest) -> EnrichmentRequest:
+def lock_request(stored_request: StoredRequest) -> EnrichmentRequest:
     """Return a request, locked after its customer, or raise `HandleExpired` if it no longer exists."""
-    identity = (open_request.environment_id, open_request.interaction_id)
+    identity = (stored_request.environment_id, stored_request.interaction_id)
 
     def find_customer_id() -> uuid.UUID | None:
         row = session().get(EnrichmentRequest, identity, populate_existing=True)
         return row.customer_id if row else None
 
-    row = session().get(EnrichmentRequest, identity)
-    if row is None:
-        raise HandleExpired
     try:
-        customer_id = locks.lock_current(row.product_id, find_customer_id)
+        customer_id = locks.lock_current(stored_request.product_id, find_customer_id)
     except CustomerGone:
         raise HandleExpired from None
     request = session().get(EnrichmentRequest, identity, populate_existing=True, with_for_update=True)
@@ -105,10 +145,36 @@ def decline(request: EnrichmentRequest) -> None:
     session().refresh(request)
 
 
-def _digests(request: EnrichmentRequest, new_answer: Answer) -> list[bytes]:
+def _decline(stored_request: StoredRequest, new_answer: Answer, digests: list[bytes]) -> AcceptedAnswer:
+    """Store the answer that is a refusal, and apply it."""
+    request = lock_request(stored_request)
+    if _is_retry(request, new_answer, digests):
+        return _accepted(request)
+    decline(request)
+    request.state = request.answered_as = new_answer.status
+    request.answer_fingerprint, request.receipt = digests[0], []
+    queue_promotion(request.environment_id, request.interaction_id)
+    session().flush()
+    return _accepted(request)
+
+
+def _digests(request: StoredRequest, new_answer: Answer) -> list[bytes]:
     """Return the digests of an answer's members under each pepper, those of the newest first."""
     keys = pepper_ring().derive_all(Purpose.ENRICHMENT_ANSWER, request.id)
     return digest_members_under(keys, [new_answer.status, *new_answer.items])
+
+
+def _is_retry(request: AnyRequest, new_answer: Answer, digests: list[bytes]) -> bool:
+    """Tell whether a request has this answer already, or raise unless it may be answered so."""
+    fingerprint = bytes(request.answer_fingerprint or b"")
+    if request.answered_as == request.state and fingerprint in digests:
+        return True
+    _check(request, new_answer)
+    if request.state == State.DECLINED:
+        raise OptedOut
+    if request.state != State.ANSWER_READY:
+        raise AnswerChanged(problems=_differences(fingerprint, digests))
+    return False
 
 
 def _differences(stored_digests: bytes, digests: list[bytes]) -> list[Problem]:
@@ -118,13 +184,13 @@ def _differences(stored_digests: bytes, digests: list[bytes]) -> list[Problem]:
     return [Problem(pointer, "changed", "This differs from the first answer.") for pointer in pointers]
 
 
-def _check(request: EnrichmentRequest, new_answer: Answer) -> None:
+def _check(request: AnyRequest, new_answer: Answer) -> None:
     problems = list(_problems(request, new_answer))
     if problems:
         raise Unprocessable(code=problems[0].code, problems=problems)
 
 
-def _problems(request: EnrichmentRequest, new_answer: Answer) -> Iterator[Problem]:
+def _problems(request: AnyRequest, new_answer: Answer) -> Iterator[Problem]:
     if (new_answer.status == State.ANSWERED) != bool(new_answer.items):
         sentence = "The status answered needs 1 to 8 items, and no other status takes any."
         yield Problem("/items", "items_and_status", sentence)
@@ -158,52 +224,45 @@ def _catalog_problems(entries: dict[str, dict[str, Any]], item: Item, pointer: s
         yield Problem(f"{pointer}/value", code, sentence, {"allowed": entry["allowedValues"]})
 
 
-def _store(request: EnrichmentRequest, items: Iterable[Item]) -> list[Signal]:
-    entries = {entry["key"]: entry for entry in request.catalog}
-    now = clock.now()
-    signals = [_signal(request, entries[item.key], item, now) for item in items]
-    revocation.supersede(request, [signal.key for signal in signals if signal.remembered])
-    session().add_all(signals)
-    return signals
-
-
-def _signal(request: EnrichmentRequest, entry: dict[str, Any], item: Item, now: datetime) -> Signal:
-    days = get_environment(request.environment_id).retention_days if item.remember else None
-    return Signal(
-        product_id=request.product_id,
-        id=uuid.uuid4(),
+def _store(request: StoredRequest, new_answer: Answer, fingerprint: bytes, receipt: bytes) -> bool:
+    """Store an answer that was checked against a request; return False if the request is not as it was any more."""
+    stored = STORE_ANSWER.first(
         environment_id=request.environment_id,
         interaction_id=request.interaction_id,
+        product_id=request.product_id,
         customer_id=request.customer_id,
-        identity_level=request.identity_level,
-        purpose=request.purpose,
-        key=item.key,
-        type=entry.get("questionType", entry["type"]),
-        value=item.value,
-        summary=summarize(entry["label"], item.value),
-        provenance=item.provenance,
-        confidence=item.confidence,
-        remembered=item.remember,
-        created_at=now,
-        expires_at=expiry(now, item.expires_at, request.expires_at, days),
+        remember=request.remember,
+        status=new_answer.status,
+        fingerprint=fingerprint,
+        receipt=receipt.decode(),
+        remembered_keys=[item.key for item in new_answer.items if item.remember],
+        now=clock.now(),
     )
+    return stored is not None
 
 
-def _receipt(signal: Signal) -> dict[str, Any]:
+def _receipt(request: StoredRequest, items: Iterable[Item]) -> list[dict[str, Any]]:
+    """Return the signals of an answer, as its receipt lists them and as they are stored."""
+    entries, now = {entry["key"]: entry for entry in request.catalog}, clock.now()
+    return [_signal(request, entries[item.key], item, now) for item in items]
+
+
+def _signal(request: StoredRequest, entry: dict[str, Any], item: Item, now: datetime) -> dict[str, Any]:
+    days = request.retention_days if item.remember else None
     return {
-        "signal_id": signal.id,
-        "key": signal.key,
-        "type": signal.type,
-        "value": signal.value,
-        "summary": signal.summary,
-        "provenance": signal.provenance,
-        "confidence": signal.confidence,
+        "signal_id": uuid.uuid4(),
+        "key": item.key,
+        "type": entry.get("questionType", entry["type"]),
+        "value": item.value,
+        "summary": summarize(entry["label"], item.value),
+        "provenance": item.provenance,
+        "confidence": item.confidence,
         # What an agent only inferred is no fact about anybody, so it may be used for nothing.
-        "allowed_uses": [] if signal.provenance == INFERENCE else [signal.purpose],
-        "remembered": signal.remembered,
-        "expires_at": signal.expires_at,
+        "allowed_uses": [] if item.provenance == INFERENCE else [request.purpose],
+        "remembered": item.remember,
+        "expires_at": expiry(now, item.expires_at, request.expires_at, days),
     }
 
 
-def _accepted(request: EnrichmentRequest) -> AcceptedAnswer:
+def _accepted(request: AnyRequest) -> AcceptedAnswer:
     return AcceptedAnswer(request.id, request.interaction_id, request.state, request.receipt or [])

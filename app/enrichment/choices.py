@@ -7,18 +7,17 @@ from app.customers import service as customers
 from app.customers.rules import APPROVED, DECLINED
 from app.enrichment import revocation, views
 from app.enrichment.answers import decline, lock_request
-from app.enrichment.guards import HandleExpired, OpenRequest
 from app.enrichment.models import EnrichmentRequest
+from app.enrichment.queries import StoredRequest
 from app.enrichment.rules import State, state_after
 from app.enrichment.schemas import ContextChoice
 from app.enrichment.views import ChoiceView, RequestView
 from app.products.key_cache import CallerEnvironment
-from app.products.service import get_environment
 
 
-def choose(open_request: OpenRequest, choice: ContextChoice) -> ChoiceView:
+def choose(stored_request: StoredRequest, choice: ContextChoice) -> ChoiceView:
     """Record a choice: a refusal applies at once to every request; an approval ends it and restores nothing."""
-    request = lock_request(open_request)
+    request = lock_request(stored_request)
     if choice.remember and not request.remember:
         problem = Problem("/remember", "remember_not_allowed", "What was not to be remembered cannot be; leave it out.")
         raise Unprocessable(problems=[problem])
@@ -34,12 +33,9 @@ def choose(open_request: OpenRequest, choice: ContextChoice) -> ChoiceView:
     return views.show_choice(request, changed=previous_choice != (request.state, request.remember))
 
 
-def inspect(environment: CallerEnvironment, open_request: OpenRequest) -> RequestView:
+def inspect(environment: CallerEnvironment, stored_request: StoredRequest) -> RequestView:
     """Show a request in its current state."""
-    request = session().get(EnrichmentRequest, (open_request.environment_id, open_request.interaction_id))
-    if request is None:
-        raise HandleExpired
-    return views.show(request, environment.product_name, get_environment(environment.id).retention_days)
+    return views.show(stored_request, environment.product_name)
 
 
 def _approve(request: EnrichmentRequest) -> None:

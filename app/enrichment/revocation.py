@@ -44,23 +44,6 @@ _RECORD_CLOSED = text("""
     WHERE product_id = :product_id AND customer_id = :customer_id ON CONFLICT DO NOTHING
 """)
 
-# A replaced signal is no longer remembered; it expires with the request that it answered.
-_SUPERSEDE = text("""
-    UPDATE signals s SET remembered = false, expires_at = least(s.expires_at, coalesce((
-        SELECT r.expires_at FROM enrichment_requests r
-        WHERE r.environment_id = s.environment_id AND r.interaction_id = s.interaction_id), :now))
-    WHERE product_id = :product_id AND customer_id = :customer_id AND purpose = :purpose AND remembered
-      AND key = ANY(:keys)
-""")
-
-
-def supersede(request: EnrichmentRequest, keys: list[str]) -> None:
-    """Stop remembering what newer answers replace, so that at most one signal of a key is remembered."""
-    if not keys:
-        return
-    values = {"product_id": request.product_id, "customer_id": request.customer_id, "purpose": request.purpose}
-    session().execute(_SUPERSEDE, {**values, "keys": keys, "now": clock.now()})
-
 
 def revoke(product_id: uuid.UUID, customer_id: uuid.UUID, purpose: str) -> None:
     """Remove a customer's signals of a purpose, and decline its open requests."""

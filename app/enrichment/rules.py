@@ -3,7 +3,7 @@
 from datetime import datetime, timedelta
 from enum import StrEnum
 
-from app.customers.rules import APPROVED, DECLINED
+from app.customers.rules import APPROVED, DECLINED, ContextPurpose
 
 
 class State(StrEnum):
@@ -40,6 +40,11 @@ def state_after(state: State, decision: str) -> State:
         return State.DECLINED
     assert decision == APPROVED
     return State.ANSWER_READY if state is State.DECLINED else state
+
+
+def is_usable(is_advertising_safe: bool, purpose: str) -> bool:
+    """Tell whether a field may be used for a purpose."""
+    return is_advertising_safe or purpose != ContextPurpose.TARGETED_ADVERTISING
 
 
 def summarize(label: str, value: str) -> str:

@@ -12,6 +12,7 @@ from app.core.purposes import Purpose
 from app.core.settings import current_settings
 from app.customers.rules import CHOICES, Level
 from app.enrichment.models import EnrichmentRequest
+from app.enrichment.queries import StoredRequest
 from app.enrichment.rules import MAX_ITEMS, PROVENANCES, STATUSES, State
 from app.enrichment.schemas import NewRequest
 from app.products.key_cache import CallerEnvironment
@@ -56,14 +57,14 @@ class ChoiceView:
     submit: dict[str, Any] | None
 
 
-def _texts(request: EnrichmentRequest) -> dict[str, str]:
+def _texts(request: EnrichmentRequest | StoredRequest) -> dict[str, str]:
     """Return the instructions of a request's state; those of an open request name its purpose."""
     is_open = request.state == State.ANSWER_READY
     texts: dict[str, str] = _TEXTS[request.state][request.purpose] if is_open else _TEXTS[request.state]
     return texts
 
 
-def show(request: EnrichmentRequest, product_name: str, retention_days: int) -> RequestView:
+def show(request: StoredRequest, product_name: str) -> RequestView:
     """Show a request in its current state."""
     texts = _texts(request)
     return RequestView(
@@ -76,7 +77,7 @@ def show(request: EnrichmentRequest, product_name: str, retention_days: int) -> 
         stage_instruction=texts["stage"],
         answer_instruction=texts["answer"],
         expires_at=request.expires_at,
-        constraints=_constraints(request, product_name, retention_days),
+        constraints=_constraints(request, product_name),
         consent={**_action(CHOICE, request), "bodySchema": {"decision": list(CHOICES)}},
         submit=submit(request),
     )
@@ -107,7 +108,7 @@ def show_choice(request: EnrichmentRequest, *, changed: bool) -> ChoiceView:
     return ChoiceView(request.id, State(request.state), changed, texts["stage"], texts["answer"], submit(request))
 
 
-def submit(request: EnrichmentRequest) -> dict[str, Any] | None:
+def submit(request: EnrichmentRequest | StoredRequest) -> dict[str, Any] | None:
     """Return the action that answers a request, or None unless it is open."""
     if request.state != State.ANSWER_READY:
         return None
@@ -125,7 +126,7 @@ def submit(request: EnrichmentRequest) -> dict[str, Any] | None:
     }
 
 
-def _action(path: str, request: EnrichmentRequest) -> dict[str, Any]:
+def _action(path: str, request: EnrichmentRequest | StoredRequest) -> dict[str, Any]:
     settings = current_settings()
     token = handle.mint(request.id, current_pepper().derive(Purpose.REQUEST_HANDLE))
     return {
@@ -136,7 +137,7 @@ def _action(path: str, request: EnrichmentRequest) -> dict[str, Any]:
     }
 
 
-def _constraints(request: EnrichmentRequest, product_name: str, retention_days: int) -> dict[str, Any]:
+def _constraints(request: StoredRequest, product_name: str) -> dict[str, Any]:
     return {
         "handlerOwner": product_name,
         "purpose": request.purpose,
@@ -145,7 +146,7 @@ def _constraints(request: EnrichmentRequest, product_name: str, retention_days: 
         "retention": {
             "rememberAllowed": request.customer_id is not None,
             "rememberSelected": request.remember,
-            "rememberedMaxDays": retention_days,
+            "rememberedMaxDays": request.retention_days,
             "unrememberedExpiresAt": request.expires_at,
         },
     }

@@ -1,7 +1,7 @@
 """Promotion, and reading one interaction."""
 
 import uuid
-from typing import Any, NamedTuple
+from typing import Any
 
 from sqlalchemy import select, text
 
@@ -9,9 +9,8 @@ from app.core import clock
 from app.core.database import session, transaction
 from app.core.jobs import Job, notify
 from app.interactions import sql
-from app.interactions.counts import COUNTED_COLUMNS, record_added, record_changed
+from app.interactions.counts import COUNTED_COLUMNS, record_changed
 from app.interactions.models import Interaction
-from app.interactions.rules import CONFIRMED, UNCLASSIFIED
 
 BATCH_SIZE = 5_000
 
@@ -66,40 +65,6 @@ _PROMOTE = text(f"""
     SELECT count(*) FROM claimed
 """)
 
-_INSERT_INTERACTION = text(f"""
-    WITH stored AS (
-        INSERT INTO interactions AS i (environment_id, id, received_at, surface, operation, classification,
-            confirmed_by, confirmed_at, status_code, duration_ms, runtime_hint)
-        VALUES (:environment_id, :interaction_id, :now, :surface, :operation, :classification,
-            :confirmed_by, :confirmed_at, :status_code, :duration_ms, :runtime_hint)
-        ON CONFLICT (environment_id, id) DO NOTHING
-        RETURNING {_COUNTED}
-    ), changes AS ({record_added("stored")})
-    SELECT count(*) FROM stored
-""")
-
-# The first real value of a field stays, as with telemetry; a call of the product's own MCP server confirms at once.
-_FILL_INTERACTION = text(f"""
-    WITH before AS MATERIALIZED (
-        SELECT * FROM interactions WHERE environment_id = :environment_id AND id = :interaction_id FOR UPDATE
-    ), filled AS (
-        UPDATE interactions i SET
-            surface = CASE i.surface WHEN 'unknown' THEN :surface ELSE i.surface END,
-            operation = CASE i.operation WHEN 'pending' THEN :operation ELSE i.operation END,
-            classification = CASE WHEN i.surface IN ('unknown', 'mcp') AND :surface = 'mcp'
-                THEN 'confirmed' ELSE i.classification END,
-            confirmed_by = CASE WHEN i.surface IN ('unknown', 'mcp')
-                THEN coalesce(i.confirmed_by, :confirmed_by) ELSE i.confirmed_by END,
-            confirmed_at = CASE WHEN i.surface IN ('unknown', 'mcp')
-                THEN coalesce(i.confirmed_at, :confirmed_at) ELSE i.confirmed_at END,
-            status_code = coalesce(i.status_code, :status_code),
-            duration_ms = coalesce(i.duration_ms, :duration_ms),
-            runtime_hint = coalesce(i.runtime_hint, :runtime_hint)
-        FROM before WHERE i.environment_id = before.environment_id AND i.id = before.id
-        RETURNING {_COUNTED}
-    ), changes AS ({record_changed("before", "filled")})
-    SELECT count(*) FROM filled
-""")
 
 _QUEUE_ANSWER_PROMOTION = text(
     sql.promotion_outbox(
@@ -108,35 +73,6 @@ _QUEUE_ANSWER_PROMOTION = text(
         "answer",
     )
 )
-
-
-class NewInteraction(NamedTuple):
-    """A product response about which a company requests context."""
-
-    interaction_id: uuid.UUID
-    surface: str
-    operation: str
-    status_code: int | None
-    duration_ms: float | None
-    runtime_hint: str | None
-
-
-def store_interaction(environment_id: uuid.UUID, interaction: NewInteraction) -> None:
-    """Store an interaction, or fill in what is empty in it.
-
-    It locks one row and waits for nothing after that, so it needs no lock on all interactions.
-    """
-    now, is_confirmed = clock.now(), interaction.surface == "mcp"
-    values = {
-        **interaction._asdict(),
-        "environment_id": environment_id,
-        "now": now,
-        "classification": CONFIRMED if is_confirmed else UNCLASSIFIED,
-        "confirmed_by": "mcp" if is_confirmed else None,
-        "confirmed_at": now if is_confirmed else None,
-    }
-    if session().execute(_INSERT_INTERACTION, values).scalar_one() == 0:
-        session().execute(_FILL_INTERACTION, values)
 
 
 def queue_promotion(environment_id: uuid.UUID, interaction_id: uuid.UUID) -> None:

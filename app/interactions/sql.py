@@ -44,6 +44,63 @@ def promotion_outbox(rows: str, method: str) -> str:
     """
 
 
+def insert_interactions(rows: str) -> str:
+    """Return the CTEs that store an interaction for each of `rows` that is new.
+
+    `rows` has environment_id, interaction_id, created_at, surface, operation, status_code, duration_ms and
+    runtime_hint. One row waits for nothing after it is locked, so a single one needs no lock on all interactions.
+    """
+    return f"""
+        inserted AS (
+            INSERT INTO interactions (environment_id, id, received_at, surface, operation, classification,
+                confirmed_by, confirmed_at, status_code, duration_ms, runtime_hint)
+            SELECT environment_id, interaction_id, created_at, surface, operation,
+                CASE surface WHEN 'mcp' THEN 'confirmed' ELSE 'unclassified' END,
+                CASE surface WHEN 'mcp' THEN 'mcp' END, CASE surface WHEN 'mcp' THEN created_at END,
+                status_code, duration_ms, runtime_hint
+            FROM {rows}
+            ON CONFLICT (environment_id, id) DO NOTHING
+            RETURNING {", ".join(COUNTED_COLUMNS)}
+        ), counted AS ({record_added("inserted")})
+    """
+
+
+def fill_interactions(rows: str) -> str:
+    """Return the CTEs that fill in what is empty in the interactions of `rows`, as `insert_interactions` takes them.
+
+    It follows `insert_interactions` as a statement of its own, which sees every interaction that was there before. The
+    first real value of a field stays, as with telemetry; a call of the product's own MCP server confirms at once.
+    """
+    return f"""
+        before AS MATERIALIZED (
+            SELECT i.*, source.surface AS new_surface, source.operation AS new_operation,
+                source.created_at AS new_confirmed_at, source.status_code AS new_status_code,
+                source.duration_ms AS new_duration_ms, source.runtime_hint AS new_runtime_hint
+            FROM interactions i JOIN {rows} source
+                ON i.environment_id = source.environment_id AND i.id = source.interaction_id
+            WHERE i.surface = 'unknown' OR i.operation = 'pending'
+               OR (i.status_code, i.duration_ms, i.runtime_hint) IS DISTINCT FROM
+                  (source.status_code, source.duration_ms, source.runtime_hint)
+            FOR UPDATE OF i
+        ), filled AS (
+            UPDATE interactions i SET
+                surface = CASE i.surface WHEN 'unknown' THEN new_surface ELSE i.surface END,
+                operation = CASE i.operation WHEN 'pending' THEN new_operation ELSE i.operation END,
+                classification = CASE WHEN i.surface IN ('unknown', 'mcp') AND new_surface = 'mcp'
+                    THEN 'confirmed' ELSE i.classification END,
+                confirmed_by = CASE WHEN i.surface IN ('unknown', 'mcp') AND new_surface = 'mcp'
+                    THEN coalesce(i.confirmed_by, 'mcp') ELSE i.confirmed_by END,
+                confirmed_at = CASE WHEN i.surface IN ('unknown', 'mcp') AND new_surface = 'mcp'
+                    THEN coalesce(i.confirmed_at, new_confirmed_at) ELSE i.confirmed_at END,
+                status_code = coalesce(i.status_code, new_status_code),
+                duration_ms = coalesce(i.duration_ms, new_duration_ms),
+                runtime_hint = coalesce(i.runtime_hint, new_runtime_hint)
+            FROM before WHERE i.environment_id = before.environment_id AND i.id = before.id
+            RETURNING {", ".join(f"i.{column}" for column in COUNTED_COLUMNS)}
+        ), changed AS ({record_changed("before", "filled")})
+    """
+
+
 def insert_events(events: str, optional: Sequence[str]) -> str:
     """Return the statement that stores the first event of each unknown interaction and returns their number.
 

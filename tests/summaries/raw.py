@@ -6,7 +6,9 @@ from typing import Any
 
 from sqlalchemy import text
 
+from app.core import clock
 from app.core.database import session, transaction
+from app.interactions import sql
 from app.interactions.counts import COUNTS
 from app.summaries.service import DAY_COUNTS
 from tests.factories import Company, bearer
@@ -22,6 +24,31 @@ _STORED = text("""
     SELECT (received_at AT TIME ZONE 'UTC')::date, operation, surface, classification = 'confirmed', outcome
     FROM interactions WHERE environment_id = :environment_id
 """)
+
+
+_SOURCE = """
+    (SELECT CAST(:environment_id AS uuid) AS environment_id, CAST(:interaction_id AS uuid) AS interaction_id,
+            CAST(:now AS timestamptz) AS created_at, CAST(:surface AS text) AS surface, CAST(:operation AS text)
+            AS operation, 200 AS status_code, CAST(NULL AS double precision) AS duration_ms,
+            CAST(NULL AS text) AS runtime_hint)
+"""
+_STORE = (
+    text(f"WITH {sql.insert_interactions(f'{_SOURCE} AS source')} SELECT FROM inserted"),
+    text(f"WITH {sql.fill_interactions(_SOURCE)} SELECT FROM filled"),
+)
+
+
+def store_interaction(company: Company, number: int, surface: str, operation: str = "/a") -> None:
+    """Store an interaction as a request for context does, within a transaction."""
+    values = {
+        "environment_id": company.environment_id,
+        "interaction_id": uuid.UUID(int=number),
+        "now": clock.now(),
+        "surface": surface,
+        "operation": operation,
+    }
+    for statement in _STORE:
+        session().execute(statement, values)
 
 
 def interaction_id(number: int) -> str:

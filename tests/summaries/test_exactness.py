@@ -3,7 +3,6 @@
 import random
 import threading
 import time
-import uuid
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
@@ -19,14 +18,13 @@ from sqlalchemy import select, text
 from app.core.database import session, transaction
 from app.interactions import service as interactions
 from app.interactions.models import InteractionChange
-from app.interactions.service import NewInteraction
 from app.products import service as products
 from app.retention import service as retention
 from app.summaries import service as summaries
 from app.summaries.models import InteractionDay
 from app.telemetry import persistence
 from tests.factories import Company, create_company, event, send_events, send_review
-from tests.summaries.raw import capability, counts_and_expectation, interaction_id, send_report
+from tests.summaries.raw import capability, counts_and_expectation, interaction_id, send_report, store_interaction
 
 SEED = 20261121
 MAX_DURATION_S = 60
@@ -40,8 +38,7 @@ ids = st.integers(0, 11)
 
 def store(company: Company, number: int, surface: str, operation: str) -> None:
     with transaction():
-        new_interaction = NewInteraction(uuid.UUID(int=number), surface, operation, 200, None, None)
-        interactions.store_interaction(company.environment_id, new_interaction)
+        store_interaction(company, number, surface, operation)
 
 
 class InteractionMachine(RuleBasedStateMachine):

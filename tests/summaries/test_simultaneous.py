@@ -2,7 +2,6 @@
 
 import threading
 import time
-import uuid
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -13,10 +12,9 @@ from sqlalchemy import text
 
 from app.core.database import session, transaction
 from app.interactions import service as interactions
-from app.interactions.service import NewInteraction
 from app.telemetry import persistence
 from tests.factories import Company, event, send_events, send_review
-from tests.summaries.raw import capability, counts_and_expectation, interaction_id, send_report
+from tests.summaries.raw import capability, counts_and_expectation, interaction_id, send_report, store_interaction
 
 
 def run_during(app: Flask, write: Callable[[], object], job: Callable[[], object]) -> None:
@@ -42,10 +40,6 @@ def wait_until_somebody_waits() -> None:
         time.sleep(0.02)
 
 
-def new_interaction(surface: str) -> NewInteraction:
-    return NewInteraction(uuid.UUID(int=1), surface, "/a", 200, None, None)
-
-
 @pytest.mark.parametrize("surface", ["http_json", "mcp"])
 def test_a_request_for_context_that_is_committed_during_its_promotion_is_counted_once(
     app: Flask, company: Company, surface: str
@@ -53,7 +47,7 @@ def test_a_request_for_context_that_is_committed_during_its_promotion_is_counted
     assert send_review(app.test_client(), capability(company, 1)).status_code == 200
     run_during(
         app,
-        lambda: interactions.store_interaction(company.environment_id, new_interaction(surface)),
+        lambda: store_interaction(company, 1, surface),
         interactions.promote_queued_interactions,
     )
     assert_counted_once(company)
@@ -67,7 +61,7 @@ def test_a_placeholder_that_is_filled_while_its_review_is_promoted_is_counted_on
     assert send_review(app.test_client(), capability(company, 1)).status_code == 200
     run_during(
         app,
-        lambda: interactions.store_interaction(company.environment_id, new_interaction("http_json")),
+        lambda: store_interaction(company, 1, "http_json"),
         interactions.promote_queued_interactions,
     )
     assert_counted_once(company)
@@ -87,7 +81,7 @@ def test_a_placeholder_that_two_events_fill_at_once_is_counted_once(
 
         def store_slowly() -> None:
             with app.app_context(), transaction():
-                interactions.store_interaction(company.environment_id, new_interaction("mcp"))
+                store_interaction(company, 1, "mcp")
                 written_event.set()
                 wait_until_somebody_waits()
 

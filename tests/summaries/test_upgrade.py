@@ -18,12 +18,11 @@ from app.cli import migrations
 from app.core.database import session, transaction
 from app.health.service import MIGRATIONS
 from app.interactions import service as interactions
-from app.interactions.service import NewInteraction
 from app.summaries import service as summaries
 from config.settings import Settings
 from tests.conftest import Servers, environment
 from tests.factories import Company, create_company, send_review
-from tests.summaries.raw import counts_and_expectation
+from tests.summaries.raw import counts_and_expectation, store_interaction
 
 NOW = datetime(2026, 6, 1, 12, tzinfo=UTC)
 
@@ -171,8 +170,7 @@ def run(app: Flask, company: Company, step: str, number: int) -> None:
         old_roll_up()
     elif step == "new insert":
         with transaction():
-            new_interaction = NewInteraction(uuid.UUID(int=number), "http_json", "/new", 200, None, None)
-            interactions.store_interaction(company.environment_id, new_interaction)
+            store_interaction(company, number, "http_json", "/new")
     elif step == "review":
         assert send_review(app.test_client(), company.capability(str(uuid.UUID(int=number)))).status_code == 200
     elif step == "new promote":

@@ -2,16 +2,18 @@
 
 from app.core.database.engine import Database, Timeouts, database, install
 from app.core.database.models import Base
-from app.core.database.prepared import PreparedStatement
-from app.core.database.transaction import after_commit, session, transaction
+from app.core.database.prepared import PreparedStatement, PreparedTransaction
+from app.core.database.transaction import after_commit, first_in_session, session, transaction
 
 __all__ = [
     "Base",
     "Database",
     "PreparedStatement",
+    "PreparedTransaction",
     "Timeouts",
     "after_commit",
     "database",
+    "first_in_session",
     "install",
     "session",
     "transaction",

@@ -3,12 +3,16 @@
 import contextlib
 from collections.abc import Callable, Iterator
 from contextvars import ContextVar
+from typing import Any, TypeVar
 
 from sqlalchemy import exc
 from sqlalchemy.orm import Session
 
 from app.core.database.connection import CONNECTION_ERRORS
 from app.core.database.engine import database, is_connection_failure
+from app.core.database.prepared import PARAMETER, PreparedStatement
+
+Row = TypeVar("Row")
 
 
 class _UnitOfWork:
@@ -51,6 +55,17 @@ def session() -> Session:
     if unit.session is None:
         unit.session = Session(database().sessions, expire_on_commit=False)
     return unit.session
+
+
+def first_in_session(prepared: PreparedStatement[Row], **parameters: Any) -> Row | None:
+    """Execute a prepared statement in the current session's transaction instead, and return its first row, or None."""
+    session().flush()
+    connection = session().connection()
+    for statement in prepared.statements:
+        sql = PARAMETER.sub(r"%(\1)s", statement.sql)
+        result = connection.exec_driver_sql(sql, {name: parameters[name] for name in statement.parameters})
+    row = result.first()
+    return None if row is None else prepared.make_row(*row)
 
 
 def after_commit(callback: Callable[[], None]) -> None:
