@@ -24,8 +24,8 @@ class Measurement(NamedTuple):
 
 
 def request(url: str, path: str, token: str | None, body: object) -> bytes:
-    """Return the bytes of a POST."""
-    content = json.dumps(body).encode()
+    """Return the bytes of a POST; without a body if that is None."""
+    content = b"" if body is None else json.dumps(body).encode()
     head = f"POST {path} HTTP/1.1\r\nHost: {urlsplit(url).netloc}\r\nContent-Length: {len(content)}\r\n"
     if token:
         head += f"Authorization: Bearer {token}\r\n"
@@ -99,7 +99,11 @@ def _client(connect, requests, expected_status, is_persistent, latencies, failur
         started_at = time.perf_counter()
         connection = connection or connect()
         connection.sendall(request)
-        answer = _read(connection)
+        try:
+            answer = _read(connection)
+        except OSError as error:
+            failures.append(str(error))
+            return
         latencies.append(time.perf_counter() - started_at)
         if status not in answer[:20]:
             failures.append(answer[:300].decode(errors="replace"))
@@ -112,13 +116,20 @@ def _client(connect, requests, expected_status, is_persistent, latencies, failur
 
 
 def _read(connection: socket.socket) -> bytes:
-    answer = connection.recv(65536)
+    answer = _receive(connection)
     while b"\r\n\r\n" not in answer:
-        answer += connection.recv(65536)
+        answer += _receive(connection)
     head, _, body = answer.partition(b"\r\n\r\n")
     lower_head = head.lower()
     start = lower_head.index(b"content-length:") + 15
     length = int(lower_head[start:].split(b"\r\n", 1)[0])
     while len(body) < length:
-        body += connection.recv(65536)
+        body += _receive(connection)
     return head
+
+
+def _receive(connection: socket.socket) -> bytes:
+    content = connection.recv(65536)
+    if not content:
+        raise ConnectionError("the connection was closed within an answer")
+    return content

@@ -77,7 +77,11 @@ def _statement(table: str, outcome: str, note: str, direction: str) -> TextClaus
             SELECT f.created_at, f.environment_id, f.interaction_id, f.{outcome} AS outcome, f.{note} AS note,
                    coalesce(i.operation, :pending) AS operation
             FROM {table} f
-            LEFT JOIN interactions i ON i.environment_id = f.environment_id AND i.id = f.interaction_id
+            -- OFFSET 0 keeps it a look-up for each item: a join of both tables would read all of them before the limit.
+            LEFT JOIN LATERAL (
+                SELECT operation FROM interactions
+                WHERE environment_id = f.environment_id AND id = f.interaction_id OFFSET 0
+            ) i ON true
             WHERE f.environment_id = environment.id
               AND (CAST(:outcome AS text) IS NULL OR f.{outcome} = :outcome)
               AND (CAST(:operation AS text) IS NULL OR coalesce(i.operation, :pending) = :operation)

@@ -1,0 +1,1 @@
+"""What it costs when there is much already: `python -m bench.growth`."""
