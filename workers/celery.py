@@ -18,6 +18,7 @@ from app.core.jobs import QUEUES
 from app.health import job_runs
 from app.health.connections import database_error, server_errors
 from app.health.server_settings import list_warnings
+from app.secrets.status import MISSING_SECRETS, has_missing_secrets
 from config.settings import settings_or_exit
 from workers.schedule import periodic_jobs
 
@@ -76,10 +77,12 @@ def log_connection_errors(**_: Any) -> None:
 
 @worker_init.connect
 def log_server_warnings(**_: Any) -> None:
-    """Log once what an operator should change on the database server."""
+    """Log once what an operator should change on the database server or in the settings."""
     with flask_app.app_context(), suppress(Unavailable), transaction():
         for warning in list_warnings():
             logger.warning(warning)
+        if has_missing_secrets():
+            logger.error(MISSING_SECRETS)
 
 
 CONFIGURATION: dict[str, Any] = {

@@ -3,12 +3,21 @@
 from app.accounts.rules import ACCOUNT_ADDRESS_LIMIT
 from app.core.rotation import PepperUse, SealedColumn
 
-SEALED_COLUMNS = (SealedColumn("second_factors", ("user_id",), "sealed_secret"),)
+SEALED_COLUMNS = (
+    SealedColumn(
+        "second_factors",
+        ("user_id",),
+        "sealed_secret",
+        "{count} users cannot sign in with the codes of their second factor, but with recovery codes, or after "
+        "`flask user set --no-second-factor`",
+    ),
+)
 
 PEPPER_USES = (
     PepperUse(
         "counters of failed sign-ins",
         "counters of failed sign-ins would begin again, and open forms be stale",
+        "failed sign-ins are counted anew, and open forms are stale",
         columns=("sign_in_throttles.digest",),
         needed_for=ACCOUNT_ADDRESS_LIMIT.reset_after,
     ),

@@ -1,4 +1,4 @@
-"""`flask secrets`: rotate the secrets of the service."""
+"""`flask secrets`: rotate the secrets of the service, and say whether the right ones are configured."""
 
 from dataclasses import asdict
 
@@ -7,7 +7,7 @@ import click
 from app.cli.output import Row, command
 from app.core.settings import current_settings
 from app.products.redigest import redigest_product_keys
-from app.secrets import report, sealing
+from app.secrets import report, sealing, status
 from app.secrets.report import PepperReport
 from app.secrets.sealing import ResealedColumn
 
@@ -33,6 +33,26 @@ def rotate() -> Row:
     if unconfigured:
         row["underSecretsThatAreNotConfigured"] = unconfigured
     return row
+
+
+@command(group, "status")
+def show_status() -> Row:
+    """Say what the configured secrets open and recognise, and what does not work without those that are missing.
+
+    It changes nothing. Run it after a restore, before the service takes traffic.
+    """
+    columns, peppers = status.count_sealed_values(), status.list_used_peppers()
+    return {
+        "sealed": [
+            {"name": values.column.name, "readable": values.readable, "unreadable": values.unreadable}
+            for values in columns
+        ],
+        "peppers": [
+            {"pepperId": pepper.id.hex(), "configured": pepper.is_configured, "rows": pepper.row_counts}
+            for pepper in peppers
+        ],
+        "problems": status.list_problems(columns, peppers) or "none",
+    }
 
 
 def _sealing_advice(columns: list[ResealedColumn]) -> str:

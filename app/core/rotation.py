@@ -12,6 +12,13 @@ class SealedColumn:
     table: str
     key: tuple[str, ...]
     column: str
+    problem: str = "{count} values cannot be opened"
+    """What does not work while no sealing secret opens `{count}` values: a clause."""
+
+    @property
+    def name(self) -> str:
+        """The name of the column with its table."""
+        return f"{self.table}.{self.column}"
 
 
 class Retention(StrEnum):
@@ -34,6 +41,8 @@ class PepperUse:
     name: str
     loss: str
     """What happened if the pepper were removed now: a clause in which `{count}` stands for the number of rows."""
+    problem: str = "what was made under it is not recognised"
+    """What does not work while the pepper is not configured: a clause, likewise."""
     columns: tuple[str, ...] = ()
     """`table.column` of the digests."""
     needed_for: timedelta | None = None

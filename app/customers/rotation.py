@@ -21,6 +21,7 @@ PEPPER_USES = (
     PepperUse(
         "customer references",
         "customer references that were not sent since ({count}) would name nobody, and be new customers later",
+        "{count} customer references name nobody, and who comes back is a new customer",
         columns=("customer_references.digest", "customer_references.scope"),
         # When a customer was last seen is stored to the day.
         needed_for=timedelta(days=1),
@@ -30,6 +31,7 @@ PEPPER_USES = (
     PepperUse(
         "customers who declined",
         "customers who declined and were not named since ({count}) would be asked again",
+        "{count} customers who declined are asked again",
         rows=f"customer_references r WHERE {_HAS_DECLINED}",
         row_count="count(DISTINCT (product_id, customer_id))",
     ),

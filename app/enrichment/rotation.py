@@ -11,6 +11,7 @@ PEPPER_USES = (
     PepperUse(
         "request handles",
         "open request handles would become invalid, and retries of requests and answers be refused",
+        "open request handles are refused (401), and so are retries of requests and answers",
         columns=("enrichment_requests.fingerprint", "enrichment_requests.answer_fingerprint"),
         needed_for=timedelta(seconds=HANDLE_LIFETIME_S),
     ),

@@ -9,6 +9,7 @@ PEPPER_USES = (
     PepperUse(
         "evidence",
         "evidence that is sent again would be counted twice",
+        "evidence that is sent again is counted twice",
         columns=("evidence_events.digest", "evidence_events.source_digest"),
         needed_for=MAX_CLOCK_LEAD,
         retention=Retention.EVIDENCE,

@@ -36,6 +36,13 @@ def redigest_product_keys() -> int:
         last_id, count = keys[-1].id, count + len(changes)
 
 
+def has_unrecognised_keys() -> bool:
+    """Tell whether a key that is not revoked was made under a pepper that is not configured. Needs a transaction."""
+    ids = [pepper.id for pepper in pepper_ring().peppers]
+    statement = select(Key.id).where(Key.revoked_at.is_(None), Key.pepper_id.not_in(ids)).limit(1)
+    return session().scalar(statement) is not None
+
+
 def _next_keys(last_id: str) -> list[Key]:
     """Return the next product keys under an older or an unknown pepper; one that is not configured stays as it is."""
     older_ids = [pepper.id for pepper in pepper_ring().peppers[1:]]

@@ -69,7 +69,8 @@ def count_unconfigured() -> dict[str, int]:
 def _needs(pepper: Pepper, replaced_at: datetime, now: datetime, *, is_oldest: bool) -> Iterator[Need]:
     condition = "(pepper_id = :id OR :is_oldest AND pepper_id IS NULL)"
     for use in PEPPER_USES:
-        ends_at = None if use.needed_for is None else replaced_at + use.needed_for + _retention(use)
+        longest = longest_use(use)
+        ends_at = None if longest is None else replaced_at + longest
         row_count = None
         if use.rows:
             row_count, last_end = _aggregate(use, condition, {"id": pepper.id, "is_oldest": is_oldest})
@@ -78,11 +79,13 @@ def _needs(pepper: Pepper, replaced_at: datetime, now: datetime, *, is_oldest: b
             yield Need(use, row_count, ends_at)
 
 
-def _retention(use: PepperUse) -> timedelta:
+def longest_use(use: PepperUse) -> timedelta | None:
+    """Return for how long after its replacement a pepper is needed; None where that has no known end."""
+    if use.needed_for is None:
+        return None
     feedback_days, evidence_days = products.longest_retention()
-    return timedelta(
-        days={None: 0, Retention.FEEDBACK: feedback_days, Retention.EVIDENCE: evidence_days}[use.retention]
-    )
+    days = {None: 0, Retention.FEEDBACK: feedback_days, Retention.EVIDENCE: evidence_days}[use.retention]
+    return use.needed_for + timedelta(days=days)
 
 
 def _aggregate(use: PepperUse, condition: str, values: dict[str, Any]) -> tuple[int, datetime | None]:

@@ -26,6 +26,16 @@ class ResealedColumn:
     unreadable: int
 
 
+def read_batch(sealed_column: SealedColumn, after: tuple[Any, ...] | None) -> list[Any]:
+    """Return the next rows behind a key, in the order of the key: the key and the sealed value of each."""
+    keys: list[ColumnClause[Any]] = [column(name) for name in sealed_column.key]
+    value: ColumnClause[Any] = column(sealed_column.column)
+    statement = select(*keys, value).select_from(table(sealed_column.table)).where(value.is_not(None))
+    if after is not None:
+        statement = statement.where(tuple_(*keys) > tuple_(*after))
+    return list(session().execute(statement.order_by(*keys).limit(BATCH_SIZE)))
+
+
 class _Batches:
     """The batches of one column in the order of its key, and what became of its values so far."""
 
@@ -37,7 +47,9 @@ class _Batches:
     def reseal_batch(self) -> bool:
         """Seal the next values again, in one transaction; tells whether there were any."""
         with transaction():
-            rows = self._next_rows()
+            rows = read_batch(self._column, self._last_key)
+            if rows:
+                self._last_key = tuple(rows[-1])[:-1]
             changes = [change for *key, sealed in rows if (change := self._change(key, bytes(sealed)))]
             if changes:
                 # Only what was read: a value that was replaced meanwhile is sealed with the newest secret already.
@@ -48,17 +60,6 @@ class _Batches:
         self.resealed += len(changes)
         self.current += len(changes)
         return bool(rows)
-
-    def _next_rows(self) -> list[Any]:
-        keys: list[ColumnClause[Any]] = [column(name) for name in self._column.key]
-        value: ColumnClause[Any] = column(self._column.column)
-        statement = select(*keys, value).select_from(table(self._column.table)).where(value.is_not(None))
-        if self._last_key is not None:
-            statement = statement.where(tuple_(*keys) > tuple_(*self._last_key))
-        rows = list(session().execute(statement.order_by(*keys).limit(BATCH_SIZE)))
-        if rows:
-            self._last_key = tuple(rows[-1])[:-1]
-        return rows
 
     def _change(self, key: list[Any], value: bytes) -> dict[str, Any] | None:
         if self._newest.can_decrypt(value):
@@ -84,6 +85,5 @@ def reseal() -> list[ResealedColumn]:
         batches = _Batches(sealed_column, ring, newest)
         while batches.reseal_batch():
             pass
-        name = f"{sealed_column.table}.{sealed_column.column}"
-        columns.append(ResealedColumn(name, batches.resealed, batches.current, batches.unreadable))
+        columns.append(ResealedColumn(sealed_column.name, batches.resealed, batches.current, batches.unreadable))
     return columns
