@@ -5,6 +5,7 @@ A message only notifies of rows that are in the database. So none has to survive
 
 from collections.abc import Iterable
 from typing import Any
+from urllib.parse import urlsplit
 
 from kombu import Queue
 
@@ -27,6 +28,12 @@ def is_rabbitmq(broker_url: str) -> bool:
     return broker_url.startswith("amqp")
 
 
+def tls_options(broker_url: str) -> dict[str, str] | None:
+    """Return what makes amqps:// check the name in a certificate; by itself it only checks who has signed it."""
+    parts = urlsplit(broker_url)
+    return {"server_hostname": parts.hostname or ""} if parts.scheme == "amqps" else None
+
+
 def publisher_configuration(broker_url: str, queues: Iterable[str]) -> dict[str, Any]:
     """Return the configuration of what only sends messages; it gives up soon and reports each failure."""
     options: dict[str, Any] = {"socket_timeout": PUBLISH_TIMEOUT_S, "socket_connect_timeout": PUBLISH_TIMEOUT_S}
@@ -36,7 +43,7 @@ def publisher_configuration(broker_url: str, queues: Iterable[str]) -> dict[str,
         "broker_transport_options": options,
         "broker_connection_retry": False,
         "broker_connection_timeout": PUBLISH_TIMEOUT_S,
-        **_queues(broker_url, queues),
+        **_rabbitmq(broker_url, queues),
     }
 
 
@@ -58,13 +65,17 @@ def worker_configuration(broker_url: str, queues: Iterable[str]) -> dict[str, An
         "broker_heartbeat": HEARTBEAT_S,
         # Before the job, as without acknowledgements: the job of a worker that dies is found by its sweep.
         "task_acks_late": False,
-        **_queues(broker_url, queues),
+        **_rabbitmq(broker_url, queues),
     }
 
 
-def _queues(broker_url: str, names: Iterable[str]) -> dict[str, Any]:
-    """Return the queues; RabbitMQ refuses one that web and worker declare with different arguments."""
+def _rabbitmq(broker_url: str, names: Iterable[str]) -> dict[str, Any]:
+    """Return what only RabbitMQ is told; it refuses a queue that web and worker declare with different arguments."""
     if not is_rabbitmq(broker_url):
         return {}
     queues = [Queue(name, routing_key=name, max_length=MAX_QUEUE_LENGTH) for name in sorted(names)]
-    return {"task_queues": queues, "task_default_delivery_mode": TRANSIENT}
+    return {
+        "task_queues": queues,
+        "task_default_delivery_mode": TRANSIENT,
+        "broker_use_ssl": tls_options(broker_url),
+    }

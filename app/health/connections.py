@@ -4,7 +4,7 @@ import psycopg2
 from kombu import Connection
 from sqlalchemy.engine import make_url
 
-from app.core.broker import is_rabbitmq
+from app.core.broker import is_rabbitmq, tls_options
 from config.settings import Settings
 
 CONNECT_TIMEOUT_S = 3
@@ -32,6 +32,7 @@ def broker_error(broker_url: str, setting: str = "REDIS_URL") -> str | None:
         with Connection(
             broker_url,
             connect_timeout=CONNECT_TIMEOUT_S,
+            ssl=tls_options(broker_url) or False,
             transport_options={} if is_rabbitmq(broker_url) else options,
         ) as connection:
             address = _server_address(connection.hostname or "localhost", connection.port or port)

@@ -109,6 +109,26 @@ def test_a_broker_with_another_certificate_is_refused(
         assert not jobs.job_notifier().is_broker_reachable()
 
 
+@pytest.mark.parametrize(
+    ("authority", "host", "is_refused"), [("localhost", "localhost", False), *((*wrong, True) for wrong in WRONG)]
+)
+def test_rabbitmq_with_another_certificate_is_refused(
+    ports: Ports,
+    authorities: dict[str, Authority],
+    monkeypatch: pytest.MonkeyPatch,
+    authority: str,
+    host: str,
+    is_refused: bool,
+) -> None:
+    monkeypatch.setenv("SSL_CERT_FILE", str(authorities[authority].certificate))
+    # What answers is no RabbitMQ, which is another error, after the time-out.
+    if not is_refused:
+        monkeypatch.setattr("app.health.connections.CONNECT_TIMEOUT_S", 1)
+    error = broker_error(f"amqps://guest:guest@{host}:{ports.broker}//")
+    assert error is not None
+    assert ("certificate" in error) is is_refused
+
+
 @pytest.fixture
 def digest_key(monkeypatch: pytest.MonkeyPatch) -> bytes:
     """A key of the counters of one test, which wait long enough for a handshake on a busy machine."""
