@@ -38,45 +38,58 @@ class RetrievalRow(NamedTuple):
     allowed_uses: list[str]
 
 
-# One statement, so that it sees one moment, and one that asks by index only. It locks the customer before it stores the
-# retrieval, so that who erases or links the customer finds it.
-RETRIEVE_CONTEXT = PreparedStatement(
-    "retrieve_context",
-    f"""
-    WITH {NAMED_CUSTOMER}, subject AS (
-        -- Whose interaction it was counts where no reference says it, so that erasing the customer finds this too.
-        SELECT CASE WHEN :users IS NULL AND :accounts IS NULL AND :anonymous IS NULL THEN {INTERACTION_CUSTOMER}
-               ELSE (SELECT id FROM customer) END AS id
-    ), locked AS (
-        {locked_customer("(SELECT id FROM subject)")}
-    ), status AS (
-        SELECT (SELECT level FROM customer) AS identity_level,
-               id IS NOT NULL AND NOT EXISTS (SELECT FROM locked) AS has_moved
-        FROM subject
-    ), candidates AS (
-        {remembered_signals("(SELECT id FROM customer)")}
+def _retrieval(name: str, subject: str, candidates: str) -> PreparedStatement[RetrievalRow]:
+    """Return the statement that stores a retrieval and returns its rows.
+
+    `subject` is an SQL expression of whose context it is, and `candidates` a query of signals.
+    """
+    # One statement, so that it sees one moment, and one that asks by index only. It locks the customer before it
+    # stores the retrieval, so that who erases or links the customer finds it.
+    return PreparedStatement(
+        name,
+        f"""
+        WITH {NAMED_CUSTOMER}, subject AS (SELECT {subject} AS id), locked AS (
+            {locked_customer("(SELECT id FROM subject)")}
+        ), status AS (
+            SELECT (SELECT level FROM customer) AS identity_level,
+                   id IS NOT NULL AND NOT EXISTS (SELECT FROM locked) AS has_moved
+            FROM subject
+        ), items AS (
+            SELECT DISTINCT ON (c.key) c.id AS signal_id, c.key, c.type, c.value, c.summary, c.provenance,
+                   c.confidence, c.remembered, c.expires_at
+            FROM ({candidates}) AS c
+            -- A browser may be used by somebody else after its visitor has signed in and out.
+            WHERE (SELECT identity_level FROM status) IS DISTINCT FROM 'pseudonymous'
+               OR c.customer_id IS NULL OR c.identity_level = 'pseudonymous'
+            ORDER BY c.key, c.created_at DESC, c.id LIMIT {MAX_ITEMS}
+        ), stored AS (
+            INSERT INTO context_retrievals
+                (product_id, id, environment_id, customer_id, purpose, signal_ids, created_at)
+            SELECT :product_id, :retrieval_id::uuid, :environment_id::uuid, (SELECT id FROM subject), :purpose,
+                   coalesce(array_agg(signal_id), ARRAY[]::uuid[]), :now
+            FROM items HAVING NOT (SELECT has_moved FROM status)
+            ON CONFLICT (product_id, id) DO NOTHING
+        )
+        SELECT *, ARRAY[:purpose::text] AS allowed_uses FROM status LEFT JOIN items ON true ORDER BY key
+        """,
+        row=RetrievalRow,
+    )
+
+
+_CUSTOMER = "(SELECT id FROM customer)"
+
+RETRIEVE_CONTEXT = _retrieval("retrieve_context", _CUSTOMER, remembered_signals(_CUSTOMER))
+
+RETRIEVE_CONTEXT_OF_INTERACTION = _retrieval(
+    "retrieve_context_of_interaction",
+    # Whose interaction it was counts where no reference says it, so that erasing the customer finds this too.
+    f"""CASE WHEN :users IS NULL AND :accounts IS NULL AND :anonymous IS NULL THEN {INTERACTION_CUSTOMER}
+        ELSE {_CUSTOMER} END""",
+    f"""{remembered_signals(_CUSTOMER)}
         UNION ALL
         SELECT * FROM ({INTERACTION_SIGNALS}) AS i
         WHERE (:users IS NULL AND :accounts IS NULL AND :anonymous IS NULL)
-           OR i.customer_id IS NULL OR i.customer_id = (SELECT id FROM customer)
-    ), items AS (
-        SELECT DISTINCT ON (c.key) c.id AS signal_id, c.key, c.type, c.value, c.summary, c.provenance, c.confidence,
-               c.remembered, c.expires_at
-        FROM candidates c
-        -- A browser may be used by somebody else after its visitor has signed in and out.
-        WHERE (SELECT identity_level FROM status) IS DISTINCT FROM 'pseudonymous'
-           OR c.customer_id IS NULL OR c.identity_level = 'pseudonymous'
-        ORDER BY c.key, c.created_at DESC, c.id LIMIT {MAX_ITEMS}
-    ), stored AS (
-        INSERT INTO context_retrievals (product_id, id, environment_id, customer_id, purpose, signal_ids, created_at)
-        SELECT :product_id, :retrieval_id::uuid, :environment_id, (SELECT id FROM subject), :purpose,
-               coalesce(array_agg(signal_id), ARRAY[]::uuid[]), :now
-        FROM items HAVING NOT (SELECT has_moved FROM status)
-        ON CONFLICT (product_id, id) DO NOTHING
-    )
-    SELECT *, ARRAY[:purpose::text] AS allowed_uses FROM status LEFT JOIN items ON true ORDER BY key
-    """,
-    row=RetrievalRow,
+           OR i.customer_id IS NULL OR i.customer_id = {_CUSTOMER}""",
 )
 
 
@@ -119,17 +132,20 @@ def _retrieve_rows(
     environment: CallerEnvironment, query: ContextQuery, references: References, retrieval_id: uuid.UUID
 ) -> list[RetrievalRow]:
     """Return at least one row, or raise `CustomerGone` if the customer was erased or linked at that instant."""
-    rows = RETRIEVE_CONTEXT.all(
-        product_id=environment.product_id,
-        environment_id=environment.id,
-        retrieval_id=retrieval_id,
-        users=references.user,
-        accounts=references.account,
-        anonymous=references.anonymous,
-        interaction_id=uuid.UUID(query.interaction_id) if query.interaction_id else None,
-        purpose=query.purpose,
-        now=clock.now(),
-    )
+    values = {
+        "product_id": environment.product_id,
+        "environment_id": environment.id,
+        "retrieval_id": retrieval_id,
+        "users": references.user,
+        "accounts": references.account,
+        "anonymous": references.anonymous,
+        "purpose": query.purpose,
+        "now": clock.now(),
+    }
+    if query.interaction_id is None:
+        rows = RETRIEVE_CONTEXT.all(**values)
+    else:
+        rows = RETRIEVE_CONTEXT_OF_INTERACTION.all(**values, interaction_id=uuid.UUID(query.interaction_id))
     if rows[0].has_moved:
         raise CustomerGone
     return rows

@@ -3,24 +3,33 @@
 from app.customers.sql import decision
 from app.products.sql import retention_days
 
-# Of a row `s` of signals, :product_id, :purpose and :now. What has ended is left out though it may still be stored.
-_IS_ACTIVE = f"""
-    s.product_id = :product_id AND s.purpose = :purpose::text AND s.provenance <> 'agent_inference'
-    AND s.expires_at > :now::timestamptz
-    AND s.created_at > :now - make_interval(days => {retention_days("s.environment_id")})
-    AND {decision("s.customer_id")} IS DISTINCT FROM 'declined'
-"""
+
+def _is_active(customer_id: str) -> str:
+    """Return the condition that a row `s` of signals may be used, of :product_id, :purpose and :now.
+
+    What has ended is left out though it may still be stored. `customer_id` is an SQL expression.
+    """
+    return f"""
+        s.product_id = :product_id AND s.purpose = :purpose::text AND s.provenance <> 'agent_inference'
+        AND s.expires_at > :now::timestamptz
+        AND s.created_at > :now - make_interval(days => {retention_days("s.environment_id")})
+        AND {decision(customer_id)} IS DISTINCT FROM 'declined'
+    """
 
 
 def remembered_signals(customer_id: str) -> str:
     """Return a query of the active signals that a customer is remembered by. `customer_id` is an SQL expression."""
-    return f"SELECT s.* FROM signals s WHERE s.customer_id = {customer_id} AND s.remembered AND {_IS_ACTIVE}"
+    # What the customer decided is looked up once, and not for each signal.
+    return f"""
+        SELECT s.* FROM signals s WHERE s.customer_id = {customer_id} AND s.remembered AND {_is_active(customer_id)}
+    """
 
 
 # Of :environment_id and :interaction_id.
 INTERACTION_SIGNALS = f"""
     SELECT s.* FROM signals s
-    WHERE s.environment_id = :environment_id::uuid AND s.interaction_id = :interaction_id::uuid AND {_IS_ACTIVE}
+    WHERE s.environment_id = :environment_id::uuid AND s.interaction_id = :interaction_id::uuid
+      AND {_is_active("s.customer_id")}
 """
 
 # A scalar: whose interaction it is. A request leaves after two hours, and what was remembered stays.

@@ -35,7 +35,7 @@ class BodyDecoder:
         check_payload(schema)
         self.schema, self._invalid_status, self._has_unique_keys = schema, invalid_status, has_unique_keys
         self._max_members = max_members
-        self._keys = _flat_keys(schema)
+        self._keys = _quoted_keys(schema)
         self._to_storable = _instant_conversion(schema)
         # A schema with validators across its fields has no fast path; marshmallow loads all of its bodies.
         self._fast_decoder = None if _has_schema_validators(schema) else msgspec.json.Decoder(fast_struct(schema))
@@ -72,7 +72,7 @@ class BodyDecoder:
 
     def _may_repeat_keys(self, body: bytes) -> bool:
         """Rule out cheaply that a body repeats a key; a key may be written with escapes."""
-        return not self._keys or b"\\" in body or any(body.count(key) > 1 for key in self._keys)
+        return b"\\" in body or any(body.count(key) > 1 for key in self._keys)
 
 
 def require_few_members(document: Any, max_members: int) -> None:
@@ -133,11 +133,12 @@ def _has_schema_validators(schema: marshmallow.Schema) -> bool:
     )
 
 
-def _flat_keys(schema: Schema) -> list[bytes]:
-    """Return the quoted keys of a schema without nested objects, where each may stand once; else nothing."""
-    if any(map(_nested_schema, schema.fields.values())):
-        return []
-    return [f'"{field.data_key}"'.encode() for field in schema.fields.values()]
+def _quoted_keys(schema: Any) -> list[bytes]:
+    """Return the quoted keys of a schema and of the objects inside it."""
+    nested_keys = [
+        key for field in schema.fields.values() if (inner := _nested_schema(field)) for key in _quoted_keys(inner)
+    ]
+    return [f'"{field.data_key}"'.encode() for field in schema.fields.values()] + nested_keys
 
 
 def fast_struct(schema: Any) -> type[msgspec.Struct]:
