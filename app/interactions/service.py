@@ -8,6 +8,9 @@ from sqlalchemy import select, text
 from app.core import clock
 from app.core.database import session, transaction
 from app.core.jobs import Job, notify
+from app.core.settings import current_settings
+from app.events import service as events
+from app.events.sql import queue_confirmations, queue_submissions
 from app.interactions import sql
 from app.interactions.models import Interaction
 from app.interactions.rules import CONFIRMED, UNCLASSIFIED
@@ -34,7 +37,7 @@ _PROMOTE = text(f"""
         ON CONFLICT (environment_id, id) DO UPDATE
             SET classification = 'confirmed', confirmed_by = excluded.confirmed_by, confirmed_at = excluded.confirmed_at
             WHERE i.classification <> 'confirmed'
-        RETURNING i.environment_id, i.received_at
+        RETURNING i.environment_id, i.id AS interaction_id, i.received_at, i.confirmed_at AS created_at
     ), touched AS (
         SELECT environment_id, received_at FROM promoted
         UNION ALL
@@ -42,6 +45,8 @@ _PROMOTE = text(f"""
         SELECT i.environment_id, i.received_at FROM interactions i
         JOIN earliest e ON e.environment_id = i.environment_id AND e.interaction_id = i.id
     ), marked AS ({sql.day_marks("touched")})
+    , confirmations AS ({queue_confirmations("promoted")})
+    , submissions AS ({queue_submissions("claimed")})
     SELECT count(*) FROM claimed
 """)
 
@@ -65,8 +70,11 @@ _STORE_INTERACTION = text(f"""
             status_code = coalesce(i.status_code, excluded.status_code),
             duration_ms = coalesce(i.duration_ms, excluded.duration_ms),
             runtime_hint = coalesce(i.runtime_hint, excluded.runtime_hint)
-        RETURNING environment_id, received_at
-    )
+        RETURNING environment_id, id AS interaction_id, received_at, confirmed_at AS created_at
+    ), newly_confirmed AS (
+        -- One that was confirmed before has kept its instant.
+        SELECT * FROM recorded WHERE created_at = :now
+    ), confirmations AS ({queue_confirmations("newly_confirmed")})
     {sql.day_marks("recorded")}
 """)
 
@@ -124,16 +132,21 @@ def lock_interactions() -> None:
 def promote_queued_interactions() -> int:
     """Confirm every interaction with a row in the outbox, and return the number of rows.
 
-    One without telemetry gets a placeholder. Promotion is one-way, so running it twice changes nothing.
+    One without telemetry gets a placeholder. Promotion is one-way, so running it twice changes nothing. What was
+    confirmed or sent is queued as an event in the same statement that removes the outbox row.
     """
-    total = 0
+    total, exports_reviews = 0, current_settings().exports_reviews
     while True:
         with transaction():
             lock_interactions()
-            row_count: int = session().execute(_PROMOTE, {"batch_size": BATCH_SIZE}).scalar_one()
+            values = {"batch_size": BATCH_SIZE, "exports_reviews": exports_reviews}
+            row_count: int = session().execute(_PROMOTE, values).scalar_one()
         total += row_count
         if row_count < BATCH_SIZE:
-            return total
+            break
+    if total:
+        events.notify_consumers()
+    return total
 
 
 def find_interaction(environment_id: uuid.UUID, interaction_id: uuid.UUID) -> dict[str, Any] | None:

@@ -5,6 +5,8 @@
 
 from collections.abc import Sequence
 
+from app.events.sql import queue_confirmations
+
 _REQUIRED = ("environment_id", "id", "received_at", "surface", "operation")
 _DERIVED = ("classification", "confirmed_by", "confirmed_at")
 
@@ -74,8 +76,10 @@ def insert_events(events: str, optional: Sequence[str]) -> str:
             INSERT INTO interactions ({columns}) SELECT {columns} FROM ({events}) events
             ORDER BY environment_id, id, batch_id, position
             ON CONFLICT (environment_id, id) DO NOTHING
-            RETURNING environment_id, received_at, session_source, session_ref, customer_ref
+            RETURNING environment_id, received_at, session_source, session_ref, customer_ref,
+                      id AS interaction_id, classification, confirmed_at AS created_at
         ), sessions_seen AS ({_SESSIONS}), days_marked AS ({day_marks("written")})
+        , confirmations AS ({queue_confirmations("(SELECT * FROM written WHERE classification = 'confirmed')")})
         SELECT count(*) FROM written
     """
 
