@@ -14,9 +14,6 @@ from app.core.jobs import Job, notify
 from app.events.models import Event, EventSubscription
 from app.events.rules import Consumer, EventType, QueuedEvent
 
-JOBS = {Consumer.WEBHOOKS: Job.DELIVER_WEBHOOKS, Consumer.EVALUATIONS: Job.EXPORT_REVIEWS}
-"""The job of each consumer."""
-
 _QUEUE = text(f"""
     INSERT INTO events (environment_id, consumer, type, details, created_at)
     SELECT environment_id, '{Consumer.WEBHOOKS}', type, CAST(:details AS jsonb), :now
@@ -68,16 +65,12 @@ def queue(environment_id: uuid.UUID, event_type: EventType, details: dict[str, A
         notify(Job.DELIVER_WEBHOOKS)
 
 
-def notify_consumers() -> None:
-    """Notify the job of each consumer that has events in the outbox."""
+def notify_webhooks() -> None:
+    """Notify the job of webhooks, if events wait for it."""
     with transaction():
-        waiting = [
-            job
-            for consumer, job in JOBS.items()
-            if session().scalar(select(Event.id).where(Event.consumer == consumer).limit(1))
-        ]
-    for job in waiting:
-        notify(job)
+        first_id = session().scalar(select(Event.id).where(Event.consumer == Consumer.WEBHOOKS).limit(1))
+    if first_id is not None:
+        notify(Job.DELIVER_WEBHOOKS)
 
 
 def take(consumer: Consumer, batch_size: int) -> list[QueuedEvent]:

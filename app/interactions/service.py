@@ -145,7 +145,9 @@ def promote_queued_interactions() -> int:
         if row_count < BATCH_SIZE:
             break
     if total:
-        events.notify_consumers()
+        events.notify_webhooks()
+    if total and exports_reviews:
+        notify(Job.EXPORT_REVIEWS)
     return total
 
 

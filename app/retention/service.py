@@ -71,7 +71,7 @@ def _run(batches: Iterator[int], budget_s: float) -> Purge:
             return Purge(row_count, is_complete=False)
     if row_count:
         logger.info("purged", extra={"removed": row_count})
-        events.notify_consumers()
+        events.notify_webhooks()
     return Purge(row_count, is_complete=True)
 
 

@@ -78,7 +78,7 @@ def persist_waiting_batches() -> int:
             break
     if total:
         # An interaction with the product's own MCP server is confirmed at once.
-        events.notify_consumers()
+        events.notify_webhooks()
     return total
 
 

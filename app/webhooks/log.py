@@ -20,6 +20,9 @@ from app.webhooks.rules import DELIVERY_TIMEOUT, DeliveryState, Message, group_e
 BATCH_SIZE = 500
 """Events in one transaction."""
 
+MAX_BATCHES = 20
+"""Of one call, so that many events do not keep the first of them from being sent."""
+
 DEFAULT_LIMIT, MAX_LIMIT = 50, 1_000
 
 _ENABLED_ENDPOINTS = text("""
@@ -41,9 +44,9 @@ _FAIL_EXPIRED = text("""
 
 
 def queue_deliveries() -> int:
-    """Make deliveries of the events in the outbox, and return the number of events."""
+    """Make deliveries of the events in the outbox, of so many at most, and return the number of events."""
     total = 0
-    while True:
+    for _ in range(MAX_BATCHES):
         with transaction():
             batch = events.take(Consumer.WEBHOOKS, BATCH_SIZE)
             rows = _address(group_events(batch), clock.now()) if batch else []
@@ -51,7 +54,8 @@ def queue_deliveries() -> int:
                 session().execute(insert(WebhookDelivery), rows)
         total += len(batch)
         if len(batch) < BATCH_SIZE:
-            return total
+            break
+    return total
 
 
 def _address(messages: Iterable[Message], now: datetime) -> list[dict[str, Any]]:
@@ -81,7 +85,7 @@ def _address(messages: Iterable[Message], now: datetime) -> list[dict[str, Any]]
 
 def fail_expired() -> None:
     """Give up deliveries whose time is over, also those of endpoints that were disabled or removed."""
-    while True:
+    for _ in range(MAX_BATCHES):
         with transaction():
             values = {"now": clock.now(), "batch_size": BATCH_SIZE}
             if len(session().execute(_FAIL_EXPIRED, values).all()) < BATCH_SIZE:
