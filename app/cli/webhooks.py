@@ -89,8 +89,8 @@ def replay(delivery_id: uuid.UUID) -> Row:
     return _delivery_row(log.replay(delivery_id))
 
 
-def _secret_row(new: NewSecret) -> Row:
-    return {**_endpoint_row(new.endpoint), "secret": new.secret}
+def _secret_row(new_secret: NewSecret) -> Row:
+    return {**_endpoint_row(new_secret.endpoint), "secret": new_secret.secret}
 
 
 def _endpoint_row(endpoint: WebhookEndpoint) -> Row:

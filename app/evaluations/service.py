@@ -49,9 +49,9 @@ def export_waiting_reviews(budget_s: float = BUDGET_S) -> int:
     return total
 
 
-def _records(waiting: Sequence[QueuedEvent]) -> list[EventRecord]:
+def _records(queued_events: Sequence[QueuedEvent]) -> list[EventRecord]:
     """Return what is sent of those reviews that are still stored."""
-    keys = [(event.environment_id, event.interaction_id) for event in waiting if event.interaction_id]
+    keys = [(event.environment_id, event.interaction_id) for event in queued_events if event.interaction_id]
     reviews, interactions = list_reviews(keys), list_summaries(keys)
     has_notes = current_settings().exports_notes
     records = []

@@ -8,7 +8,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from app.core.database import transaction
 from app.core.single_run import SingleRun
 from app.webhooks import log, service
-from app.webhooks.claims import Claim, claim_due
+from app.webhooks.due import DueDelivery, claim_due
 from app.webhooks.results import record
 from app.webhooks.sender import Attempt, send
 
@@ -24,7 +24,7 @@ BUDGET_S = 30.0
 CLAIM_INTERVAL_S = 0.25
 """How often to look for what became due while something is being sent."""
 
-Sending = dict[Future[Attempt], Claim]
+InFlight = dict[Future[Attempt], DueDelivery]
 """What is being sent."""
 
 
@@ -34,35 +34,35 @@ def deliver_due(budget_s: float = BUDGET_S) -> int:
     with transaction():
         service.forget_old_secrets()
     log.fail_expired()
-    sending: Sending = {}
+    in_flight: InFlight = {}
     total = 0
     with ThreadPoolExecutor(MAX_IN_FLIGHT, thread_name_prefix="webhook-sender") as pool:
         while True:
             claim_count = 0
             if time.monotonic() < deadline:
                 log.queue_deliveries()
-                claim_count = _start(pool, sending)
+                claim_count = _start(pool, in_flight)
                 total += claim_count
-            if not sending and not claim_count:
+            if not in_flight and not claim_count:
                 return total
-            done, _ = wait(sending, CLAIM_INTERVAL_S, FIRST_COMPLETED)
-            record([(sending.pop(future), future.result()) for future in done])
+            completed, _ = wait(in_flight, CLAIM_INTERVAL_S, FIRST_COMPLETED)
+            record([(in_flight.pop(future), future.result()) for future in completed])
 
 
-def _start(pool: ThreadPoolExecutor, sending: Sending) -> int:
+def _start(pool: ThreadPoolExecutor, in_flight: InFlight) -> int:
     """Claim what is due and begin to send it, the endpoints that answer first; returns how much was claimed."""
     claim_count = 0
     for is_failing in (False, True):
-        busy: Counter[uuid.UUID] = Counter(claim.endpoint_id for claim in sending.values())
-        limit = MAX_IN_FLIGHT - len(sending)
+        load: Counter[uuid.UUID] = Counter(delivery.endpoint_id for delivery in in_flight.values())
+        limit = MAX_IN_FLIGHT - len(in_flight)
         if is_failing:
-            limit = min(limit, MAX_FAILING_IN_FLIGHT - sum(claim.is_failing for claim in sending.values()))
-        claims = claim_due(limit, busy, is_failing=is_failing)
-        record([(claim, Attempt(None, claim.error, 0)) for claim in claims if claim.request is None])
-        for claim in claims:
-            if claim.request is not None:
-                sending[pool.submit(send, claim.request)] = claim
-        claim_count += len(claims)
+            limit = min(limit, MAX_FAILING_IN_FLIGHT - sum(delivery.is_failing for delivery in in_flight.values()))
+        deliveries = claim_due(limit, load, is_failing=is_failing)
+        record([(delivery, Attempt(None, delivery.error, 0)) for delivery in deliveries if delivery.request is None])
+        for delivery in deliveries:
+            if delivery.request is not None:
+                in_flight[pool.submit(send, delivery.request)] = delivery
+        claim_count += len(deliveries)
     return claim_count
 
 

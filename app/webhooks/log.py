@@ -112,8 +112,8 @@ def list_deliveries(
 
 def replay(delivery_id: uuid.UUID) -> WebhookDelivery:
     """Send a delivery again, for as long as a new one, with the same id of its message."""
-    found = select(WebhookDelivery).where(WebhookDelivery.id == delivery_id).with_for_update()
-    delivery = session().scalars(found).one_or_none()
+    statement = select(WebhookDelivery).where(WebhookDelivery.id == delivery_id).with_for_update()
+    delivery = session().scalars(statement).one_or_none()
     if delivery is None:
         raise NotFound("There is no delivery with this id.")
     endpoint = session().get(WebhookEndpoint, (delivery.environment_id, delivery.endpoint_id))

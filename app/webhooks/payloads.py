@@ -1,8 +1,6 @@
 """The bodies of webhooks, made of what is stored at the moment of sending: what was removed never leaves."""
 
-import uuid
-from collections.abc import Iterable, Sequence
-from datetime import datetime
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import orjson
@@ -11,18 +9,9 @@ from app.events.rules import EventType
 from app.interactions.queries import InteractionKey, InteractionSummary, list_summaries
 from app.outcomes.queries import ReviewRow, list_reviews
 from app.reports.queries import ReportRow, list_reports
+from app.webhooks.rules import Message
 
 Data = dict[str, Any]
-
-
-class Subject(NamedTuple):
-    """What a webhook is about, as it is stored with its delivery."""
-
-    environment_id: uuid.UUID
-    type: str
-    occurred_at: datetime
-    interaction_ids: Sequence[uuid.UUID]
-    details: Data | None
 
 
 class StoredRows(NamedTuple):
@@ -33,11 +22,11 @@ class StoredRows(NamedTuple):
     reports: dict[InteractionKey, ReportRow]
 
 
-def read_rows(subjects: Iterable[Subject]) -> StoredRows:
+def read_rows(messages: Iterable[Message]) -> StoredRows:
     """Read what webhooks are about, with one statement a table."""
     keys: dict[str, list[InteractionKey]] = {}
-    for subject in subjects:
-        keys.setdefault(subject.type, []).extend((subject.environment_id, id_) for id_ in subject.interaction_ids)
+    for message in messages:
+        keys.setdefault(message.type, []).extend((message.environment_id, id_) for id_ in message.interaction_ids)
     every_key = [key for type_keys in keys.values() for key in type_keys]
     review_keys, report_keys = keys.get(EventType.REVIEW_CREATED), keys.get(EventType.REPORT_CREATED)
     return StoredRows(
@@ -47,32 +36,32 @@ def read_rows(subjects: Iterable[Subject]) -> StoredRows:
     )
 
 
-def build_body(subject: Subject, rows: StoredRows) -> bytes | None:
+def build_body(message: Message, rows: StoredRows) -> bytes | None:
     """Return the body of a webhook, or None if everything that it is about was removed."""
-    data = _data(subject, rows)
+    data = _data(message, rows)
     if data is None:
         return None
     body = {
-        "type": subject.type,
-        "timestamp": subject.occurred_at,
-        "data": {"environmentId": subject.environment_id, **data},
+        "type": message.type,
+        "timestamp": message.occurred_at,
+        "data": {"environmentId": message.environment_id, **data},
     }
     return orjson.dumps(body, option=orjson.OPT_UTC_Z)
 
 
-def _data(subject: Subject, rows: StoredRows) -> Data | None:
-    if subject.type == EventType.RETENTION_PURGED:
-        return {"removed": subject.details}
-    if not subject.interaction_ids:
-        return subject.details
-    keys = [(subject.environment_id, id_) for id_ in subject.interaction_ids]
-    if subject.type == EventType.INTERACTION_CONFIRMED:
+def _data(message: Message, rows: StoredRows) -> Data | None:
+    if message.type == EventType.RETENTION_PURGED:
+        return {"removed": message.details}
+    if not message.interaction_ids:
+        return message.details
+    keys = [(message.environment_id, id_) for id_ in message.interaction_ids]
+    if message.type == EventType.INTERACTION_CONFIRMED:
         interactions = [_interaction(rows.interactions[key]) for key in keys if key in rows.interactions]
         return {"interactions": interactions} if interactions else None
     (key,) = keys
     interaction = rows.interactions.get(key)
     operation = {"operation": interaction.known_operation if interaction else None}
-    if subject.type == EventType.REVIEW_CREATED:
+    if message.type == EventType.REVIEW_CREATED:
         review = rows.reviews.get(key)
         return _review(review) | operation if review else None
     report = rows.reports.get(key)

@@ -11,7 +11,7 @@ from sqlalchemy import text
 from app.core import clock
 from app.core.database import session, transaction
 from app.webhooks import service
-from app.webhooks.claims import ROWS_REMOVED, Claim
+from app.webhooks.due import ROWS_REMOVED, DueDelivery
 from app.webhooks.rules import GONE, DeliveryState, DisabledReason, disabled_reason, retry_delay
 from app.webhooks.sender import Attempt
 
@@ -37,18 +37,18 @@ _RECORD_FAILURE = text("""
 """)
 
 
-def record(results: Sequence[tuple[Claim, Attempt]]) -> None:
+def record(results: Sequence[tuple[DueDelivery, Attempt]]) -> None:
     """Record how attempts ended, and disable the endpoints for which that was one failure too many."""
     if not results:
         return
-    now, disabled = clock.now(), {}
+    now, reasons = clock.now(), {}
     with transaction():
         # In one order, so that two workers never wait for each other.
-        for claim, attempt in sorted(results, key=lambda result: (result[0].endpoint_id, result[0].id)):
-            session().execute(_RECORD, _outcome(claim, attempt, now))
-            if reason := _record_of_endpoint(claim, attempt, now):
-                disabled[claim.environment_id, claim.endpoint_id] = reason
-    for (environment_id, endpoint_id), reason in disabled.items():
+        for delivery, attempt in sorted(results, key=lambda result: (result[0].endpoint_id, result[0].id)):
+            session().execute(_RECORD, _outcome(delivery, attempt, now))
+            if reason := _record_of_endpoint(delivery, attempt, now):
+                reasons[delivery.environment_id, delivery.endpoint_id] = reason
+    for (environment_id, endpoint_id), reason in reasons.items():
         # Later, since changes of endpoints lock the environment first.
         with transaction():
             is_new = service.disable_endpoint(environment_id, endpoint_id, reason)
@@ -59,12 +59,12 @@ def record(results: Sequence[tuple[Claim, Attempt]]) -> None:
             )
 
 
-def _outcome(claim: Claim, attempt: Attempt, now: datetime) -> dict[str, Any]:
-    state, next_attempt_at = _next(claim, attempt, now)
+def _outcome(delivery: DueDelivery, attempt: Attempt, now: datetime) -> dict[str, Any]:
+    state, next_attempt_at = _next(delivery, attempt, now)
     return {
-        "environment_id": claim.environment_id,
-        "id": claim.id,
-        "attempts": claim.attempts,
+        "environment_id": delivery.environment_id,
+        "id": delivery.id,
+        "attempts": delivery.attempts,
         "state": str(state),
         "next_attempt_at": next_attempt_at,
         "status_code": attempt.status,
@@ -73,20 +73,20 @@ def _outcome(claim: Claim, attempt: Attempt, now: datetime) -> dict[str, Any]:
     }
 
 
-def _next(claim: Claim, attempt: Attempt, now: datetime) -> tuple[DeliveryState, datetime | None]:
+def _next(delivery: DueDelivery, attempt: Attempt, now: datetime) -> tuple[DeliveryState, datetime | None]:
     if attempt.error is None:
         return DeliveryState.DELIVERED, None
     if attempt.error == ROWS_REMOVED:
         return DeliveryState.DROPPED, None
-    delay = None if attempt.status == GONE else retry_delay(claim.attempts, random.random())
-    if delay is None or now + delay > claim.expires_at:
+    delay = None if attempt.status == GONE else retry_delay(delivery.attempts, random.random())
+    if delay is None or now + delay > delivery.expires_at:
         return DeliveryState.FAILED, None
     return DeliveryState.PENDING, now + delay
 
 
-def _record_of_endpoint(claim: Claim, attempt: Attempt, now: datetime) -> DisabledReason | None:
+def _record_of_endpoint(delivery: DueDelivery, attempt: Attempt, now: datetime) -> DisabledReason | None:
     """Count a failure or a success of an endpoint; returns why it has to be disabled, or None."""
-    keys = {"environment_id": claim.environment_id, "endpoint_id": claim.endpoint_id}
+    keys = {"environment_id": delivery.environment_id, "endpoint_id": delivery.endpoint_id}
     if attempt.error == ROWS_REMOVED:
         return None
     if attempt.error is None:

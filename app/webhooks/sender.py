@@ -57,13 +57,13 @@ class _PinnedConnection(HTTPConnection):
         self.default_port = HTTPS_PORT if target.is_https else HTTP_PORT
         self._is_https, self._addresses = target.is_https, addresses
         self.is_late = threading.Event()
-        self._handle: socket.socket | None = None
-        """A second handle of the socket, by which another thread ends the connection also during the TLS handshake."""
+        self._duplicate: socket.socket | None = None
+        """A second descriptor of the socket, by which another thread ends also a TLS handshake."""
 
     def connect(self) -> None:
         """Connect to the first address that accepts, and begin TLS."""
         self.sock = self._connect()
-        self._handle = self.sock.dup()
+        self._duplicate = self.sock.dup()
         if self.is_late.is_set():
             raise TimeoutError
         self.sock.settimeout(READ_TIMEOUT_S)
@@ -81,18 +81,18 @@ class _PinnedConnection(HTTPConnection):
                 failure = error
         raise _NotConnected from failure
 
-    def end_late(self) -> None:
+    def cut_off(self) -> None:
         """End the connection from another thread, since the time is over."""
         self.is_late.set()
-        if self._handle is not None:
+        if self._duplicate is not None:
             with contextlib.suppress(OSError):
-                self._handle.shutdown(socket.SHUT_RDWR)
+                self._duplicate.shutdown(socket.SHUT_RDWR)
 
     def close(self) -> None:
-        """Close the socket and its second handle."""
+        """Close the socket and its second descriptor."""
         super().close()
-        if self._handle is not None:
-            self._handle.close()
+        if self._duplicate is not None:
+            self._duplicate.close()
 
 
 def send(request: Request) -> Attempt:
@@ -111,7 +111,7 @@ def _try(request: Request) -> tuple[int | None, str | None]:
     except AddressError as error:
         return None, str(error)
     connection = _PinnedConnection(target, addresses)
-    timer = threading.Timer(TOTAL_TIMEOUT_S, connection.end_late)
+    timer = threading.Timer(TOTAL_TIMEOUT_S, connection.cut_off)
     timer.daemon = True
     timer.start()
     try:

@@ -14,7 +14,7 @@ from app.events.rules import EventType
 from app.outcomes.models import Review
 from app.products import service as products
 from app.telemetry import persistence
-from app.webhooks import claims, delivery, log, results
+from app.webhooks import delivery, due, log, results
 from app.webhooks.sender import Attempt
 from tests.context_api import Clock
 from tests.factories import NOTE, Company, bearer, create_company, event, send_events, send_review
@@ -139,7 +139,7 @@ def test_what_a_killed_worker_was_sending_is_sent_when_its_lease_ends(
     create_endpoint(company, receiver.url, EventType.REVIEW_CREATED)
     review_and_promote(client, company)
     log.queue_deliveries()
-    (claim,) = claims.claim_due(32, {}, is_failing=False)
+    (first_try,) = due.claim_due(32, {}, is_failing=False)
     clock.advance(seconds=59)
     delivery.deliver_due()
     assert receiver.webhooks == []
@@ -147,7 +147,7 @@ def test_what_a_killed_worker_was_sending_is_sent_when_its_lease_ends(
     delivery.deliver_due()
     assert len(receiver.webhooks) == 1
     # The first worker was only slow, and comes back with a failure.
-    results.record([(claim, Attempt(500, "status", 1))])
+    results.record([(first_try, Attempt(500, "status", 1))])
     assert deliveries("state", "attempts") == [("delivered", 2)]
 
 
@@ -172,10 +172,10 @@ def test_a_slow_receiver_holds_up_no_other(client: FlaskClient, company: Company
         worker = threading.Thread(target=deliver)
         worker.start()
         try:
-            wait_until(lambda: len(slow_receiver.webhooks) == claims.MAX_OF_ENDPOINT, 10)
+            wait_until(lambda: len(slow_receiver.webhooks) == due.MAX_OF_ENDPOINT, 10)
             ids = review_and_promote(client, company, 3)
             wait_until(lambda: all(any(id_ in str(w.body) for w in receiver.webhooks) for id_ in ids), 10)
-            assert len(slow_receiver.webhooks) == claims.MAX_OF_ENDPOINT
+            assert len(slow_receiver.webhooks) == due.MAX_OF_ENDPOINT
         finally:
             release.set()
             worker.join()
@@ -188,7 +188,7 @@ def test_a_secret_that_no_sealing_secret_opens_is_an_error_in_the_log(
 ) -> None:
     create_endpoint(company, receiver.url, EventType.REVIEW_CREATED)
     review_and_promote(client, company)
-    monkeypatch.setattr(claims, "secret_seal", lambda: Seal(["another secret"]))
+    monkeypatch.setattr(due, "secret_seal", lambda: Seal(["another secret"]))
     delivery.deliver_due()
     assert receiver.webhooks == []
     assert deliveries("state", "error") == [("pending", "secret_unreadable")]

@@ -98,7 +98,7 @@ def test_the_example_of_the_guide_has_the_members_of_a_body(
 ) -> None:
     bodies = []
     build = payloads.build_body
-    monkeypatch.setattr("app.webhooks.claims.build_body", lambda *a: bodies.append(build(*a)))
+    monkeypatch.setattr("app.webhooks.due.build_body", lambda *a: bodies.append(build(*a)))
     create_endpoint(company, "http://127.0.0.1:1/", EventType.REVIEW_CREATED)
     review_and_promote(client, company)
     delivery.deliver_due()

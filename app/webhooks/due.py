@@ -13,7 +13,8 @@ from app.core import clock
 from app.core.database import session, transaction
 from app.core.seal import Seal
 from app.core.settings import current_settings
-from app.webhooks.payloads import Subject, build_body, read_rows
+from app.webhooks.payloads import build_body, read_rows
+from app.webhooks.rules import Message
 from app.webhooks.sender import Request
 from app.webhooks.signing import message_name, secret_seal, signed_headers
 
@@ -67,8 +68,8 @@ class _Row(NamedTuple):
     old_secret_expires_at: datetime | None
 
     @property
-    def subject(self) -> Subject:
-        return Subject(self.environment_id, self.type, self.occurred_at, self.interaction_ids, self.details)
+    def message(self) -> Message:
+        return Message(self.environment_id, self.type, self.occurred_at, self.interaction_ids, self.details)
 
     def open_secrets(self, seal: Seal, now: datetime) -> list[str]:
         """Return the secrets that sign, or raise `InvalidToken`."""
@@ -78,8 +79,8 @@ class _Row(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Claim:
-    """A delivery that this worker is sending; without a request there is nothing to send, for the reason `error`."""
+class DueDelivery:
+    """A delivery that this worker has claimed; without a request there is nothing to send, for the reason `error`."""
 
     environment_id: uuid.UUID
     id: uuid.UUID
@@ -96,14 +97,14 @@ ROWS_REMOVED = "rows_removed"
 SECRET_UNREADABLE = "secret_unreadable"
 
 
-def claim_due(limit: int, busy: Mapping[uuid.UUID, int], *, is_failing: bool) -> list[Claim]:
-    """Claim deliveries of endpoints that are failing, or of those that are not; `busy` counts what is being sent."""
+def claim_due(limit: int, load: Mapping[uuid.UUID, int], *, is_failing: bool) -> list[DueDelivery]:
+    """Claim deliveries of endpoints that are failing, or of those that are not; `load` counts what is being sent."""
     if limit <= 0:
         return []
     now = clock.now()
     values = {
-        "busy_endpoints": list(busy),
-        "busy_counts": list(busy.values()),
+        "busy_endpoints": list(load),
+        "busy_counts": list(load.values()),
         "max_of_endpoint": MAX_OF_ENDPOINT,
         "is_failing": is_failing,
         "limit": limit,
@@ -114,20 +115,20 @@ def claim_due(limit: int, busy: Mapping[uuid.UUID, int], *, is_failing: bool) ->
         rows = [_Row(*row) for row in session().execute(_CLAIM, values)]
         bodies = _build_bodies(rows)
     seal = secret_seal()
-    return [_claim(row, body, seal, now, is_failing=is_failing) for row, body in zip(rows, bodies, strict=True)]
+    return [_due_delivery(row, body, seal, now, is_failing=is_failing) for row, body in zip(rows, bodies, strict=True)]
 
 
-def _claim(row: _Row, body: bytes | None, seal: Seal, now: datetime, *, is_failing: bool) -> Claim:
-    claim = Claim(row.environment_id, row.id, row.endpoint_id, row.attempts, row.expires_at, is_failing)
+def _due_delivery(row: _Row, body: bytes | None, seal: Seal, now: datetime, *, is_failing: bool) -> DueDelivery:
+    delivery = DueDelivery(row.environment_id, row.id, row.endpoint_id, row.attempts, row.expires_at, is_failing)
     if body is None:
-        return replace(claim, error=ROWS_REMOVED)
+        return replace(delivery, error=ROWS_REMOVED)
     try:
         headers = signed_headers(row.open_secrets(seal, now), message_name(row.message_id), now, body)
     except InvalidToken:
-        return replace(claim, error=SECRET_UNREADABLE)
-    return replace(claim, request=Request(row.url, headers, body, current_settings().webhooks_allow_private))
+        return replace(delivery, error=SECRET_UNREADABLE)
+    return replace(delivery, request=Request(row.url, headers, body, current_settings().webhooks_allow_private))
 
 
 def _build_bodies(rows: Sequence[_Row]) -> list[bytes | None]:
-    stored_rows = read_rows([row.subject for row in rows])
-    return [build_body(row.subject, stored_rows) for row in rows]
+    stored_rows = read_rows([row.message for row in rows])
+    return [build_body(row.message, stored_rows) for row in rows]
