@@ -7,6 +7,7 @@ from app.context import models as context
 from app.core.database import Base
 from app.customers import models as customers
 from app.enrichment import models as enrichment
+from app.events import models as events
 from app.evidence import models as evidence
 from app.health import models as health
 from app.interactions import models as interactions
@@ -17,6 +18,7 @@ from app.reports import models as reports
 from app.secrets import models as secrets
 from app.summaries import models as summaries
 from app.telemetry import models as telemetry
+from app.webhooks import models as webhooks
 
 MODEL_MODULES = (
     accounts,
@@ -25,6 +27,7 @@ MODEL_MODULES = (
     context,
     customers,
     enrichment,
+    events,
     evidence,
     health,
     interactions,
@@ -35,6 +38,7 @@ MODEL_MODULES = (
     secrets,
     summaries,
     telemetry,
+    webhooks,
 )
 
 METADATA = Base.metadata

@@ -30,6 +30,9 @@ OIDC_SETTINGS = (
     "AGENT_FEEDBACK_OIDC_CLIENT_SECRET",
 )
 
+COLLECTOR_SETTINGS = ("OTEL_EXPORTER_OTLP_LOGS_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT")
+"""The standard variables that name an OpenTelemetry collector of log records; its exporter reads them itself."""
+
 RUNNING_COPY = "running.json"
 """Where a running `bin/dev` writes its environment down, inside its data directory."""
 
@@ -86,6 +89,9 @@ class _EnvironmentSchema(LimitSettingsSchema):  # type: ignore[misc, valid-type]
     AGENT_FEEDBACK_SECURITY_CONTACT = Contact(load_default=None)
     AGENT_FEEDBACK_SECURITY_POLICY = WebUrl(load_default=None, schemes=("https",))
     AGENT_FEEDBACK_SWEEP_INTERVAL_S = fields.Integer(load_default=60, validate=validate.Range(2, 300))
+    AGENT_FEEDBACK_WEBHOOKS_ALLOW_PRIVATE = fields.Boolean(load_default=False)
+    AGENT_FEEDBACK_OTEL_REVIEWS = fields.Boolean(load_default=False)
+    AGENT_FEEDBACK_OTEL_REVIEW_NOTES = fields.Boolean(load_default=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,6 +137,12 @@ class Settings:
     """The headers and the body of a request have to arrive within it."""
     sweep_interval_s: int
     """The period of the jobs that process rows whose notification was lost."""
+    webhooks_allow_private: bool
+    """Whether webhooks may go to private addresses and by http, as in development."""
+    exports_reviews: bool
+    """Whether each review is sent to the OpenTelemetry collector that the standard variables name."""
+    exports_notes: bool
+    """Whether it is sent with its note."""
     oidc: OidcProvider | None
     """At which users may sign in, beside their passwords."""
     limits: Mapping[LimitName, RateLimitItem | None]
@@ -173,7 +185,8 @@ class Settings:
             mistakes = []
         if not environment.get("REDIS_URL") and not environment.get("AGENT_FEEDBACK_BROKER_URL"):
             mistakes.append("REDIS_URL is not set")
-        mistakes += [*_incomplete_oidc(environment), *ring_errors(values), *_unsafe(values)]
+        mistakes += [*_incomplete_oidc(environment), *_incomplete_review_export(environment, values)]
+        mistakes += [*ring_errors(values), *_unsafe(values)]
         try:
             allowlist = read_allowlist(ALLOWLIST.read_text())
         except BadAllowlist as error:
@@ -205,6 +218,9 @@ class Settings:
             trusted_proxies=values["AGENT_FEEDBACK_TRUSTED_PROXIES"],
             request_deadline_s=values["AGENT_FEEDBACK_REQUEST_DEADLINE_S"],
             sweep_interval_s=values["AGENT_FEEDBACK_SWEEP_INTERVAL_S"],
+            webhooks_allow_private=values["AGENT_FEEDBACK_WEBHOOKS_ALLOW_PRIVATE"],
+            exports_reviews=values["AGENT_FEEDBACK_OTEL_REVIEWS"],
+            exports_notes=values["AGENT_FEEDBACK_OTEL_REVIEW_NOTES"],
             oidc=_oidc_provider(values),
             limits={name: values[limit_variable(name)] for name in LimitName},
             quotas={name: values[quota_variable(name)] for name in QuotaName},
@@ -258,6 +274,12 @@ def _incomplete_oidc(environment: Mapping[str, str]) -> list[str]:
     if len(missing) in (0, len(OIDC_SETTINGS)):
         return []
     return [f"{name} is not set, while other settings of OpenID Connect are; set all three or none" for name in missing]
+
+
+def _incomplete_review_export(environment: Mapping[str, str], values: dict[str, Any]) -> list[str]:
+    if not values.get("AGENT_FEEDBACK_OTEL_REVIEWS") or any(map(environment.get, COLLECTOR_SETTINGS)):
+        return []
+    return [f"AGENT_FEEDBACK_OTEL_REVIEWS is true, and {' or '.join(COLLECTOR_SETTINGS)} names no collector"]
 
 
 def _unsafe(values: dict[str, Any]) -> list[str]:

@@ -123,6 +123,8 @@ app = Celery(
         "workers.summaries",
         "workers.retention",
         "workers.evidence",
+        "workers.webhooks",
+        "workers.evaluations",
     ],
 )
 app.conf.update(CONFIGURATION)

@@ -7,6 +7,9 @@ from app.core.jobs import Job
 MINUTE = 60
 HOUR = 60 * MINUTE
 
+DELIVERY_INTERVAL_S = 15
+"""How exact the time of a retry is."""
+
 
 class Entry(NamedTuple):
     """A periodic job."""
@@ -28,6 +31,8 @@ def periodic_jobs(sweep_interval_s: int) -> tuple[Entry, ...]:
         Entry("sweep promotions", Job.PROMOTE_INTERACTIONS, sweep_interval_s),
         Entry("roll up days", Job.ROLL_UP_DAYS, sweep_interval_s),
         Entry("roll up evidence", Job.ROLL_UP_EVIDENCE, sweep_interval_s),
+        Entry("deliver webhooks", Job.DELIVER_WEBHOOKS, min(sweep_interval_s, DELIVERY_INTERVAL_S)),
+        Entry("export reviews", Job.EXPORT_REVIEWS, min(sweep_interval_s, DELIVERY_INTERVAL_S)),
         Entry("expire enrichment", Job.EXPIRE_ENRICHMENT, 5 * MINUTE),
         Entry("expire feedback", Job.EXPIRE_FEEDBACK, HOUR),
         Entry("expire sign-ins", Job.EXPIRE_SIGN_INS, HOUR),

@@ -26,6 +26,7 @@ GROUPS = (
         "app.cli.customers:group",
         help="Everything that is stored of one customer, who is named by reference.",
     ),
+    LazyGroup("webhook", "app.cli.webhooks:group", help="Webhooks: endpoints of companies, and their deliveries."),
     LazyGroup("jobs", "app.cli.jobs:group", help="The background jobs."),
     LazyGroup("secrets", "app.cli.secrets:group", help="The secrets of the service."),
     LazyGroup("db", "app.cli.migrations:group", help="Migrations of the database."),

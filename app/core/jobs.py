@@ -38,6 +38,8 @@ class Job(StrEnum):
     EXPIRE_SIGN_INS = "retention.expire_sign_ins"
     ROLL_UP_EVIDENCE = "evidence.roll_up_days"
     EXPIRE_EVIDENCE = "evidence.expire_events"
+    DELIVER_WEBHOOKS = "webhooks.deliver_due"
+    EXPORT_REVIEWS = "evaluations.export_reviews"
 
 
 QUEUES = {
@@ -49,8 +51,11 @@ QUEUES = {
     Job.EXPIRE_SIGN_INS: "upkeep",
     Job.ROLL_UP_EVIDENCE: "upkeep",
     Job.EXPIRE_EVIDENCE: "upkeep",
+    Job.DELIVER_WEBHOOKS: "delivery",
+    Job.EXPORT_REVIEWS: "delivery",
 }
-"""Upkeep takes long and may be delayed; jobs whose results customers see soon have a queue of their own."""
+"""Upkeep takes long and may be delayed; jobs whose results customers see soon have a queue of their own, and so have
+those that wait for the servers of others."""
 
 
 class JobNotifier:

@@ -8,6 +8,9 @@ from sqlalchemy import select, text
 from app.core import clock
 from app.core.database import session, transaction
 from app.core.jobs import Job, notify
+from app.core.settings import current_settings
+from app.events import service as events
+from app.events.sql import queue_confirmations, queue_submissions
 from app.interactions import sql
 from app.interactions.counts import COUNTED_COLUMNS, record_changed
 from app.interactions.models import Interaction
@@ -50,18 +53,23 @@ _PROMOTE = text(f"""
                 confirmed_at = coalesce(i.confirmed_at, excluded.confirmed_at),
                 outcome = coalesce(i.outcome, excluded.outcome)
             WHERE i.classification <> 'confirmed' OR (i.outcome IS NULL AND excluded.outcome IS NOT NULL)
-        RETURNING i.id, i.confirmed_by, {_COUNTED}
+        RETURNING i.id, i.confirmed_by, i.confirmed_at, {_COUNTED}
     ), before AS (
         SELECT {_COUNTED} FROM promoted p
         JOIN locked i ON i.environment_id = p.environment_id AND i.id = p.id
         UNION ALL
-        -- Stored by `store_interaction` while this statement ran: a placeholder has no surface of its own.
+        -- Stored by telemetry or a request while this statement ran: a placeholder has no surface of its own.
         SELECT environment_id, received_at, operation, surface,
                CASE confirmed_by WHEN 'mcp' THEN 'confirmed' ELSE 'unclassified' END, NULL
         FROM promoted p
         WHERE surface <> 'unknown'
           AND NOT EXISTS (SELECT FROM locked i WHERE i.environment_id = p.environment_id AND i.id = p.id)
-    ), changes AS ({record_changed("before", "promoted")})
+    ), changes AS ({record_changed("before", "promoted")}), newly_confirmed AS (
+        -- What its own telemetry or request confirmed meanwhile was queued there.
+        SELECT p.environment_id, p.id AS interaction_id, p.confirmed_at AS created_at FROM promoted p
+        LEFT JOIN locked i ON i.environment_id = p.environment_id AND i.id = p.id
+        WHERE coalesce(i.classification, p.confirmed_by) NOT IN ('confirmed', 'mcp')
+    ), confirmations AS ({queue_confirmations("newly_confirmed")}), submissions AS ({queue_submissions("claimed")})
     SELECT count(*) FROM claimed
 """)
 
@@ -92,16 +100,23 @@ def lock_interactions() -> None:
 def promote_queued_interactions() -> int:
     """Confirm every interaction with a row in the outbox, and return the number of rows.
 
-    One without telemetry gets a placeholder. Promotion is one-way, so running it twice changes nothing.
+    One without telemetry gets a placeholder. Promotion is one-way, so running it twice changes nothing. What was
+    confirmed or sent is queued as an event in the same statement that removes the outbox row.
     """
-    total = 0
+    total, exports_reviews = 0, current_settings().exports_reviews
     while True:
         with transaction():
             lock_interactions()
-            row_count: int = session().execute(_PROMOTE, {"batch_size": BATCH_SIZE}).scalar_one()
+            values = {"batch_size": BATCH_SIZE, "exports_reviews": exports_reviews}
+            row_count: int = session().execute(_PROMOTE, values).scalar_one()
         total += row_count
         if row_count < BATCH_SIZE:
-            return total
+            break
+    if total:
+        events.notify_webhooks()
+    if total and exports_reviews:
+        notify(Job.EXPORT_REVIEWS)
+    return total
 
 
 def find_interaction(environment_id: uuid.UUID, interaction_id: uuid.UUID) -> dict[str, Any] | None:

@@ -5,6 +5,7 @@
 
 from collections.abc import Sequence
 
+from app.events.sql import queue_confirmations
 from app.interactions.counts import COUNTED_COLUMNS, record_added, record_changed
 
 _REQUIRED = ("environment_id", "id", "received_at", "surface", "operation")
@@ -60,8 +61,9 @@ def insert_interactions(rows: str) -> str:
                 status_code, duration_ms, runtime_hint
             FROM {rows}
             ON CONFLICT (environment_id, id) DO NOTHING
-            RETURNING {", ".join(COUNTED_COLUMNS)}
+            RETURNING {", ".join(COUNTED_COLUMNS)}, id AS interaction_id, confirmed_at AS created_at
         ), counted AS ({record_added("inserted")})
+        , confirmations AS ({queue_confirmations("(SELECT * FROM inserted WHERE classification = 'confirmed')")})
     """
 
 
@@ -113,8 +115,10 @@ def insert_events(events: str, optional: Sequence[str]) -> str:
             INSERT INTO interactions ({columns}) SELECT {columns} FROM ({events}) events
             ORDER BY environment_id, id, batch_id, position
             ON CONFLICT (environment_id, id) DO NOTHING
-            RETURNING {", ".join(COUNTED_COLUMNS)}, session_source, session_ref, customer_ref
+            RETURNING {", ".join(COUNTED_COLUMNS)}, session_source, session_ref, customer_ref,
+                      id AS interaction_id, confirmed_at AS created_at
         ), sessions_seen AS ({_SESSIONS}), changes AS ({record_added("written")})
+        , confirmations AS ({queue_confirmations("(SELECT * FROM written WHERE classification = 'confirmed')")})
         SELECT count(*) FROM written
     """
 

@@ -14,6 +14,8 @@ from app.core.database import session
 from app.core.errors import NotFound, Unprocessable
 from app.core.pepper import current_pepper
 from app.core.wire.text import normalize
+from app.events import service as events
+from app.events.rules import EventType
 from app.products import keys
 from app.products.key_cache import key_cache
 from app.products.models import Environment, Key, Product
@@ -200,6 +202,7 @@ def revoke_key(key_id: str, actor: str = COMMAND_LINE_ACTOR) -> Key:
     if key.revoked_at is None:
         key.revoked_at = clock.now()
         record_audit_entry(_workspace_id(get_environment(key.environment_id)), actor, "key.revoked", key.id)
+        events.queue(key.environment_id, EventType.KEY_REVOKED, {"keyId": key.id, "kind": key.kind})
     session().flush()
     return key
 

@@ -9,6 +9,7 @@ from app.context import retention as context
 from app.core.retention import Group, RetentionRule
 from app.customers import retention as customers
 from app.enrichment import retention as enrichment
+from app.events import retention as events
 from app.evidence import retention as evidence
 from app.health import retention as health
 from app.interactions import retention as interactions
@@ -19,6 +20,7 @@ from app.reports import retention as reports
 from app.secrets import retention as secrets
 from app.summaries import retention as summaries
 from app.telemetry import retention as telemetry
+from app.webhooks import retention as webhooks
 
 DECLARATIONS = {
     "accounts": accounts,
@@ -27,6 +29,7 @@ DECLARATIONS = {
     "context": context,
     "customers": customers,
     "enrichment": enrichment,
+    "events": events,
     "evidence": evidence,
     "health": health,
     "interactions": interactions,
@@ -37,6 +40,7 @@ DECLARATIONS = {
     "secrets": secrets,
     "summaries": summaries,
     "telemetry": telemetry,
+    "webhooks": webhooks,
 }
 
 BATCH_SIZE = 2_000

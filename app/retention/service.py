@@ -18,10 +18,15 @@ from app.core.database.deletion import delete_batch
 from app.core.retention import Group, RetentionRule
 from app.customers.erasure import idle_deletion
 from app.enrichment.sql import CUSTOMER_HAS_NO_ROWS
+from app.events import service as events
+from app.events.sql import queue_purge
 from app.products.models import Environment
 from app.retention.declarations import BATCH_SIZE, BUDGET_S, rules_of
 
 logger = logging.getLogger(__name__)
+
+PURGED_TABLES = {"interactions", "sessions", "reviews", "reports", "evidence_events"}
+"""Tables of which a company is told by `retention.purged` how many rows its retention removed."""
 
 _LOCK = text("SELECT pg_try_advisory_xact_lock(hashtext('retention'), hashtext(:name))")
 
@@ -66,6 +71,7 @@ def _run(batches: Iterator[int], budget_s: float) -> Purge:
             return Purge(row_count, is_complete=False)
     if row_count:
         logger.info("purged", extra={"removed": row_count})
+        events.notify_webhooks()
     return Purge(row_count, is_complete=True)
 
 
@@ -91,11 +97,14 @@ def _remove(rule: RetentionRule, before: datetime, **environment: uuid.UUID) -> 
     """Remove one batch; 0 when there is nothing left, or when another run is removing rows of this table."""
     due_condition = f"{rule.instant} {'<=' if rule.is_expiry else '<'} :before"
     condition = f"environment_id = :environment_id AND {due_condition}" if rule.has_environment else due_condition
-    statement = delete_batch(rule.table, rule.key, condition, order_by=rule.instant, follow_ups=rule.follow_ups)
+    follow_ups = rule.follow_ups
+    if rule.table in PURGED_TABLES and not rule.is_expiry:
+        follow_ups += (queue_purge("removed_rows", rule.table),)
+    statement = delete_batch(rule.table, rule.key, condition, order_by=rule.instant, follow_ups=follow_ups)
     with transaction():
         if not session().execute(_LOCK, {"name": rule.table}).scalar_one():
             return 0
-        values: dict[str, Any] = {**environment, "before": before, "batch_size": BATCH_SIZE}
+        values: dict[str, Any] = {**environment, "before": before, "batch_size": BATCH_SIZE, "now": clock.now()}
         row_count: int = session().execute(statement, values).scalar_one()
         return row_count
 

@@ -7,8 +7,9 @@ from app.customers import rotation as customers
 from app.enrichment import rotation as enrichment
 from app.evidence import rotation as evidence
 from app.products import rotation as products
+from app.webhooks import rotation as webhooks
 
-DECLARATIONS = (accounts, customers, enrichment, evidence, products)
+DECLARATIONS = (accounts, customers, enrichment, evidence, products, webhooks)
 
 SEALED_COLUMNS = tuple(chain.from_iterable(declaration.SEALED_COLUMNS for declaration in DECLARATIONS))
 PEPPER_USES = tuple(chain.from_iterable(declaration.PEPPER_USES for declaration in DECLARATIONS))

@@ -6,6 +6,7 @@ from typing import Any
 from sqlalchemy import exc, text
 
 from app.core.database import session, transaction
+from app.events import service as events
 from app.interactions import sql
 from app.interactions.service import lock_interactions
 from app.telemetry.columns import EVENT_COLUMNS, OPTIONAL_COLUMNS
@@ -74,7 +75,11 @@ def persist_waiting_batches() -> int:
             _persist_separately(batches)
         total += len(batches)
         if len(batches) < BATCH_SIZE:
-            return total
+            break
+    if total:
+        # An interaction with the product's own MCP server is confirmed at once.
+        events.notify_webhooks()
+    return total
 
 
 def _persist(batches: list[Batch]) -> None:

@@ -118,10 +118,20 @@ def test_the_broker_may_be_another_server_than_that_of_the_counters(
         ("AGENT_FEEDBACK_CAPABILITY_LIMIT", "-1/minute"),
         ("AGENT_FEEDBACK_EVENTS_QUOTA", "-1"),
         ("AGENT_FEEDBACK_REVIEWS_QUOTA", "100/day"),
+        ("AGENT_FEEDBACK_WEBHOOKS_ALLOW_PRIVATE", "perhaps"),
+        ("AGENT_FEEDBACK_OTEL_REVIEWS", "true"),
     ],
 )
 def test_a_value_that_cannot_be_used_is_named(name: str, value: str) -> None:
     assert any(error.startswith(name) for error in find_errors(**{name: value}))
+
+
+@pytest.mark.parametrize("name", ["OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_LOGS_ENDPOINT"])
+def test_reviews_are_exported_to_a_collector_that_is_named(name: str) -> None:
+    environ = {**VALID_SETTINGS, name: "https://collector.example"}
+    assert not Settings.from_env(environ).exports_reviews
+    settings = Settings.from_env({**environ, "AGENT_FEEDBACK_OTEL_REVIEWS": "true"})
+    assert (settings.exports_reviews, settings.exports_notes) == (True, False)
 
 
 OIDC = {

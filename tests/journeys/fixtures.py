@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import psycopg2
 import pytest
 
+from tests.evaluations.collector import Collector, running_collector
 from tests.journeys.stack import Stack, running_stack
 
 SWEEP_INTERVAL_S = 2
@@ -14,10 +15,23 @@ MAX_LOG_LINES = 200
 
 
 @pytest.fixture(scope="session")
-def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
-    # schemathesis sends hundreds of requests with one capability or handle.
-    unlimited = {"AGENT_FEEDBACK_CAPABILITY_LIMIT": "0"}
-    with running_stack(tmp_path_factory.mktemp("a stack"), SWEEP_INTERVAL_S, **unlimited) as stack:
+def collector() -> Iterator[Collector]:
+    """The collector that the stack sends its reviews to."""
+    with running_collector() as collector:
+        yield collector
+
+
+@pytest.fixture(scope="session")
+def stack(tmp_path_factory: pytest.TempPathFactory, collector: Collector) -> Iterator[Stack]:
+    variables = {
+        # schemathesis sends hundreds of requests with one capability or handle.
+        "AGENT_FEEDBACK_CAPABILITY_LIMIT": "0",
+        "AGENT_FEEDBACK_WEBHOOKS_ALLOW_PRIVATE": "true",
+        "AGENT_FEEDBACK_OTEL_REVIEWS": "true",
+        "OTEL_EXPORTER_OTLP_LOGS_ENDPOINT": f"{collector.url}/v1/logs",
+        "OTEL_EXPORTER_OTLP_TIMEOUT": "2",
+    }
+    with running_stack(tmp_path_factory.mktemp("a stack"), SWEEP_INTERVAL_S, **variables) as stack:
         yield stack
 
 

@@ -9,6 +9,8 @@ from sqlalchemy import Table, text
 
 from app.core.database import Base, session, transaction
 from app.core.errors import NotFound
+from app.events import service as events
+from app.events.rules import EventType
 from app.evidence import counts
 from app.interactions import service as interactions
 from app.models import METADATA
@@ -18,8 +20,12 @@ from app.retention.declarations import DECLARATIONS
 from app.retention.erasure import erase_product, tenant_tables
 from app.summaries import service as summaries
 from app.telemetry import persistence
+from app.webhooks import log
+from app.webhooks import service as webhooks
 from tests.context_api import ADVERTISING, ContextApi, item
 from tests.factories import Company, bearer, create_company, event, observation, send_events, send_evidence, send_review
+
+PUBLIC_URL = "https://93.184.215.14/hook"
 
 SUBJECT = "afsub1_" + "S" * 43
 TENANTS = {
@@ -34,6 +40,8 @@ def fill(client: FlaskClient, company: Company) -> None:
     """Leave rows in every table of the environment."""
     interaction = event(sessionRef="visit")
     send_events(client, company, interaction)
+    with transaction():
+        webhooks.create_endpoint(company.environment_id, PUBLIC_URL, list(EventType))
     token = company.capability(interaction["interactionId"], subject=SUBJECT)
     client.post("/api/v2/consent/decisions", json={"decision": "approved"}, headers=bearer(token))
     assert send_review(client, token).status_code == 200
@@ -41,6 +49,7 @@ def fill(client: FlaskClient, company: Company) -> None:
     persistence.persist_waiting_batches()
     interactions.promote_queued_interactions()
     summaries.roll_up_changes()
+    log.queue_deliveries()
     send_evidence(client, company, observation())
     counts.roll_up_changes()
     send_evidence(client, company, observation())
@@ -50,6 +59,7 @@ def fill(client: FlaskClient, company: Company) -> None:
     with transaction():
         insert = "INSERT INTO uncounted_days (environment_id, day_on) VALUES (:environment, now())"
         session().execute(text(insert), {"environment": company.environment_id})
+        events.queue(company.environment_id, EventType.KEY_REVOKED, {"keyId": "of an earlier key"})
 
 
 def create_context(context_api: ContextApi) -> None:

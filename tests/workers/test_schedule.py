@@ -21,4 +21,6 @@ def test_only_what_customers_wait_for_follows_the_setting() -> None:
         Job.PROMOTE_INTERACTIONS,
         Job.ROLL_UP_DAYS,
         Job.ROLL_UP_EVIDENCE,
+        Job.DELIVER_WEBHOOKS,
+        Job.EXPORT_REVIEWS,
     }

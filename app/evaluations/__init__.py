@@ -1,0 +1,1 @@
+"""Reviews as OpenTelemetry events (`gen_ai.evaluation.result`)."""

@@ -1,0 +1,64 @@
+"""Send log records to an OpenTelemetry collector over OTLP/HTTP, as the standard environment variables say."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from functools import cache
+from typing import Any, NamedTuple
+
+from app.evaluations.rules import EVENT_NAME
+from app.version import VERSION
+
+SERVICE_NAME = "agent-feedback"
+NANOSECONDS = 1_000_000_000
+
+
+class EventRecord(NamedTuple):
+    """One event."""
+
+    occurred_at: datetime
+    attributes: dict[str, Any]
+
+
+def export(records: Sequence[EventRecord], now: datetime) -> bool:
+    """Send events in one request and tell whether the collector took them; waits for OTEL_EXPORTER_OTLP_TIMEOUT."""
+    # Imported here: only a worker that exports needs it, and it takes a tenth of a second.
+    from opentelemetry._logs import LogRecord, SeverityNumber  # noqa: PLC0415  # see the line above
+    from opentelemetry.sdk._logs import ReadableLogRecord  # noqa: PLC0415  # as above
+    from opentelemetry.sdk._logs.export import LogRecordExportResult  # noqa: PLC0415  # as above
+    from opentelemetry.sdk.util.instrumentation import InstrumentationScope  # noqa: PLC0415  # as above
+
+    scope = InstrumentationScope("agent_feedback", VERSION)
+    logs = [
+        ReadableLogRecord(
+            LogRecord(
+                timestamp=_nanoseconds(record.occurred_at),
+                observed_timestamp=_nanoseconds(now),
+                severity_number=SeverityNumber.INFO,
+                event_name=EVENT_NAME,
+                attributes=record.attributes,
+            ),
+            _resource(),
+            scope,
+        )
+        for record in records
+    ]
+    return bool(_exporter().export(logs) is LogRecordExportResult.SUCCESS)
+
+
+def _nanoseconds(instant: datetime) -> int:
+    return int(instant.timestamp() * 1_000_000) * 1_000
+
+
+@cache
+def _resource() -> Any:
+    """Return the resource of the events: OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES replace its defaults."""
+    from opentelemetry.sdk.resources import OTELResourceDetector, Resource  # noqa: PLC0415  # as above
+
+    return Resource({"service.name": SERVICE_NAME, "service.version": VERSION}).merge(OTELResourceDetector().detect())
+
+
+@cache
+def _exporter() -> Any:
+    from opentelemetry.exporter.otlp.proto.http._log_exporter import OTLPLogExporter  # noqa: PLC0415  # as above
+
+    return OTLPLogExporter()

@@ -1,0 +1,1 @@
+"""The transactional outbox of events, from which webhooks and exports are made."""

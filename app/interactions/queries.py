@@ -1,0 +1,47 @@
+"""Read interactions by their ids."""
+
+import uuid
+from collections.abc import Sequence
+from datetime import datetime
+from typing import NamedTuple
+
+from sqlalchemy import text
+
+from app.core.database import session
+from app.interactions.rules import PENDING_OPERATION
+
+InteractionKey = tuple[uuid.UUID, uuid.UUID]
+"""The ids of an environment and of an interaction."""
+
+_LIST_SUMMARIES = text("""
+    SELECT i.environment_id, i.id, i.surface, i.operation, i.status_code, i.duration_ms,
+           i.confirmed_by, i.confirmed_at, i.occurred_at
+    FROM unnest(CAST(:environments AS uuid[]), CAST(:ids AS uuid[])) AS key (environment_id, id)
+    JOIN interactions i ON i.environment_id = key.environment_id AND i.id = key.id
+""")
+
+
+class InteractionSummary(NamedTuple):
+    """What an agent used, without anything that an agent or a customer is recognised by."""
+
+    environment_id: uuid.UUID
+    id: uuid.UUID
+    surface: str
+    operation: str
+    status_code: int | None
+    duration_ms: float | None
+    confirmed_by: str | None
+    confirmed_at: datetime | None
+    occurred_at: datetime | None
+
+    @property
+    def known_operation(self) -> str | None:
+        """The operation, or None until telemetry has named it."""
+        return None if self.operation == PENDING_OPERATION else self.operation
+
+
+def list_summaries(keys: Sequence[InteractionKey]) -> dict[InteractionKey, InteractionSummary]:
+    """Return the interactions that are stored, by their keys."""
+    values = {"environments": [environment_id for environment_id, _ in keys], "ids": [id_ for _, id_ in keys]}
+    rows = [InteractionSummary(*row) for row in session().execute(_LIST_SUMMARIES, values)]
+    return {(row.environment_id, row.id): row for row in rows}
