@@ -67,6 +67,13 @@ def disable_celery_logging(**_: Any) -> None:
 
 
 @worker_init.connect
+def install_traces(**_: Any) -> None:
+    """Trace the jobs that this process runs, before it opens a connection; beat only sends messages."""
+    if tracing := traces.install(flask_app, settings):
+        tracing.trace_jobs()
+
+
+@worker_init.connect
 @beat_init.connect
 def log_connection_errors(**_: Any) -> None:
     """Log once why a server cannot be reached; the process starts all the same, and retries."""
@@ -81,13 +88,6 @@ def log_server_warnings(**_: Any) -> None:
     with flask_app.app_context(), suppress(Unavailable), transaction():
         for warning in list_warnings():
             logger.warning(warning)
-
-
-@worker_init.connect
-def install_traces(**_: Any) -> None:
-    """Trace the jobs that this process runs; beat only sends messages."""
-    if tracing := traces.install(flask_app, settings):
-        tracing.trace_jobs()
 
 
 @worker_init.connect

@@ -82,14 +82,20 @@ IMPORTS = """
 import sys
 from app import create_app
 from config.settings import settings_or_exit
+import workers.celery
 create_app(settings_or_exit())
+import kombu.transport.redis
 print(sorted(name for name in sys.modules if name in ("prometheus_client", "opentelemetry")))
 """
 
 
 @pytest.mark.parametrize(
     ("variables", "expected"),
-    [({}, "[]"), ({"AGENT_FEEDBACK_METRICS_PORT": "9464"}, "['prometheus_client']")],
+    [
+        ({}, "[]"),
+        ({"AGENT_FEEDBACK_METRICS_PORT": "9464"}, "['prometheus_client']"),
+        ({"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:1"}, "['opentelemetry']"),
+    ],
 )
 def test_libraries_are_imported_only_where_they_are_used(
     settings_environ: dict[str, str], variables: dict[str, str], expected: str
