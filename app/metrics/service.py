@@ -18,15 +18,21 @@ def collect() -> bytes:
     """Return every metric in Prometheus' text format; without the database, those that do not need it."""
     metrics = find_metrics()
     assert metrics is not None
-    readings = _read_database()
-    has_database = readings is not None
-    return metrics.format([*read_servers(has_database=has_database), *(readings or ())])
-
-
-def _read_database() -> list[Reading] | None:
     try:
-        with transaction():
-            return [reading for read in SOURCES for reading in read()]
-    except (Unavailable, exc.OperationalError, exc.TimeoutError) as error:
-        logger.warning("the metrics of the database cannot be read", extra={"error": type(error).__name__})
-        return None
+        readings, has_database = _read_database(), True
+    except (Unavailable, exc.TimeoutError) as error:
+        readings, has_database = _no_readings(error), False
+    except exc.DBAPIError as error:
+        # It answers: a migration is missing, or a statement took too long.
+        readings, has_database = _no_readings(error), True
+    return metrics.format([*read_servers(has_database=has_database), *readings])
+
+
+def _read_database() -> list[Reading]:
+    with transaction():
+        return [reading for read in SOURCES for reading in read()]
+
+
+def _no_readings(error: Exception) -> list[Reading]:
+    logger.warning("the metrics of the database cannot be read", extra={"error": type(error).__name__})
+    return []

@@ -11,6 +11,7 @@ from flask.testing import FlaskClient
 
 from app.core.database import session, transaction
 from app.core.metrics.families import FAMILIES, POOL_TIMEOUTS, Kind
+from config.web_rejections import REQUEST_TIMEOUT, reject
 from tests.conftest import ROOT
 from tests.factories import Company, event, send_events, send_review, sign_in
 from tests.metrics.scrape import names, scrape, value
@@ -43,6 +44,13 @@ def test_an_error_is_counted_by_its_code(open_client: FlaskClient) -> None:
     open_client.post("/api/v2/outcomes", json={})
     open_client.post("/api/v2/outcomes", json={})
     assert value(scrape(open_client), "agent_feedback_refusals_total", code="unauthorized", status="401") == 2
+
+
+def test_what_never_reached_the_app_is_counted(open_client: FlaskClient) -> None:
+    reject(REQUEST_TIMEOUT)
+    samples = scrape(open_client)
+    assert value(samples, "agent_feedback_requests_total", route="none", method="none", status="408") == 1
+    assert value(samples, "agent_feedback_refusals_total", code="request_timeout", status="408") == 1
 
 
 def test_a_refused_text_is_counted_by_its_rule(open_client: FlaskClient, company: Company) -> None:

@@ -91,3 +91,12 @@ def test_without_its_servers_it_still_tells_what_was_counted(
     assert value(samples, "agent_feedback_broker_up") == 0
     assert value(samples, "agent_feedback_requests_total", route="/healthz", method="GET", status="200") == 1
     assert value(samples, "agent_feedback_inbox_rows") is None
+
+
+def test_without_a_migration_it_still_tells_what_was_counted(
+    open_client: FlaskClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("app.metrics.service.SOURCES", (lambda: session().execute(text("SELECT FROM missing")),))
+    samples = scrape(open_client)
+    assert value(samples, "agent_feedback_database_up") == 1
+    assert value(samples, "agent_feedback_inbox_rows") is None

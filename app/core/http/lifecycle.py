@@ -14,8 +14,10 @@ from app.core.http.errors import error_response
 from app.core.http.limits import authenticate, count_address
 from app.core.http.mounts import Mount
 from app.core.metrics.counting import Metrics
+from app.core.metrics.families import REFUSALS, REQUESTS
+from config.web_rejections import Rejection, set_listener
 
-NO_ROUTE = "none"
+NO_ROUTE = NO_METHOD = "none"
 
 _SAFE_REQUEST_ID = re.compile(r"[A-Za-z0-9_.-]{8,64}\Z")
 
@@ -80,6 +82,13 @@ def count_requests(app: Flask, metrics: Metrics) -> None:
         route = current.url_rule.rule if current.url_rule else NO_ROUTE
         metrics.count_request(route, current.method, response.status_code, time.perf_counter() - g.started_at)
         return response
+
+    def count_rejection(rejection: Rejection) -> None:
+        metrics.count(REQUESTS, NO_ROUTE, NO_METHOD, str(rejection.status))
+        metrics.count(REFUSALS, rejection.code, str(rejection.status))
+
+    # gunicorn's worker answers what is late or no HTTP.
+    set_listener(count_rejection)
 
 
 def _add_cors_headers(response: Response, *, is_preflight: bool) -> None:
