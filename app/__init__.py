@@ -7,6 +7,8 @@ from app.core import database, jobs
 from app.core.database import Timeouts
 from app.core.http.service import Service
 from app.core.logs import install_logging
+from app.core.metrics import counting
+from app.core.traces import tracing as traces
 from app.products import key_cache
 from config.settings import Settings
 
@@ -20,6 +22,12 @@ def create_app(settings: Settings, *, timeouts: Timeouts = WEB_TIMEOUTS, serves_
     install_logging(settings.log_level)
     app = Service(__name__, static_folder=None)
     app.extensions["settings"] = settings
+    if serves_http:
+        # Nobody asks a worker or a command: what they do is read from the database.
+        counting.install(app, settings)
+        # Before the hooks of requests, so that a span holds what they do.
+        if tracing := traces.install(app, settings):
+            tracing.trace_requests(app)
     database.install(app, settings, timeouts)
     jobs.install(app, settings)
     key_cache.install(app, settings)

@@ -12,6 +12,7 @@ from app.core.http import lifecycle
 from app.core.http.mounts import Mount
 from app.core.http.openapi import Api
 from app.core.limits import limiter
+from app.core.metrics.counting import find_metrics
 from app.dashboard.account import account
 from app.dashboard.api_docs import docs
 from app.dashboard.home import pages
@@ -24,6 +25,8 @@ from app.enrichment.routes import answers_blp, requests_blp
 from app.evidence.routes import blp as evidence
 from app.evidence.routes import summaries
 from app.health.routes import blp as health
+from app.metrics.guards import METRICS_READER, restrict_port
+from app.metrics.routes import blp as metrics
 from app.outcomes.routes import blp as outcomes
 from app.personalization.routes import blp as personalization
 from app.reports.routes import blp as reports
@@ -32,6 +35,7 @@ from app.screening.service import check_rules
 from app.telemetry.routes import blp as telemetry
 from app.tokens.guards import CAPABILITY, COMPANY_KEY, PRODUCT_KEY, PUBLIC
 from app.version import VERSION
+from config.observability import MetricsAccess
 from config.settings import Settings
 
 API_MOUNTS = (
@@ -65,6 +69,9 @@ PAGE_MOUNTS = (
 )
 """Pages for people; the API description leaves them out."""
 
+METRICS_MOUNT = Mount(metrics, "/", METRICS_READER, is_limited=False)
+"""Mounted where a setting opens it; elsewhere its address is unknown."""
+
 
 def install(app: Flask, settings: Settings) -> None:
     """Mount everything, and describe it in OpenAPI."""
@@ -85,3 +92,14 @@ def install(app: Flask, settings: Settings) -> None:
         api.mount(mount)
     for mount in PAGE_MOUNTS:
         api.mount_page(mount)
+    if settings.metrics is not None:
+        _mount_metrics(app, api, settings.metrics)
+
+
+def _mount_metrics(app: Flask, api: Api, access: MetricsAccess) -> None:
+    """Count requests, and mount the metrics, which a setting has opened."""
+    if counted := find_metrics(app):
+        lifecycle.count_requests(app, counted)
+    api.mount_page(METRICS_MOUNT)
+    if access.port is not None:
+        restrict_port(app, access.port)

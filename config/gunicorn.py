@@ -4,7 +4,9 @@ import os
 import resource
 from typing import Any
 
-bind = f"{os.environ.get('AGENT_FEEDBACK_HOST', '0.0.0.0')}:{os.environ.get('PORT', '8000')}"
+from config import web_metrics
+
+bind = [f"{os.environ.get('AGENT_FEEDBACK_HOST', '0.0.0.0')}:{os.environ.get('PORT', '8000')}"]
 
 # The figures below are those of `python -m bench.web_limits` on two busy cores, 2026-11-21.
 
@@ -47,6 +49,13 @@ worker_tmp_dir = "/dev/shm" if os.path.isdir("/dev/shm") else None
 
 # Nobody talks to a running gunicorn here.
 control_socket_disable = True
+
+# What is counted is kept in memory, in files that all workers read; nothing of this exists where nobody may read it.
+if web_metrics.is_open(os.environ):
+    bind += web_metrics.list_binds(os.environ)
+    web_metrics.prepare_folder(worker_tmp_dir)
+    pre_fork, post_fork = web_metrics.give_slot, web_metrics.take_slot
+    child_exit, on_exit = web_metrics.free_slot, web_metrics.remove_folder
 
 # The service writes its own log, one JSON line a request.
 accesslog = None

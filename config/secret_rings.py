@@ -54,13 +54,18 @@ def unsafe_secrets(values: Mapping[str, str]) -> Iterator[str]:
     """Yield what is wrong with the secrets of rings in production."""
     for name in RINGS:
         for secret in _split(values.get(name, "")):
-            if secret.startswith(DEVELOPMENT_PREFIX):
-                yield f"{name} holds a development secret; {MAKE_A_SECRET}"
-            elif len(secret) < MIN_SECRET_LENGTH or len(set(secret)) < 10:
-                yield f"{name} is too short or too simple; {MAKE_A_SECRET}"
+            yield from weaknesses(name, secret)
     peppers, sealing_secrets = (set(_split(values.get(name, ""))) for name in RINGS)
     if peppers & sealing_secrets:
         yield f"{KEY_PEPPER} and {SEALING_KEYS} must differ"
+
+
+def weaknesses(name: str, secret: str) -> Iterator[str]:
+    """Yield why production refuses a secret of a setting."""
+    if secret.startswith(DEVELOPMENT_PREFIX):
+        yield f"{name} holds a development secret; {MAKE_A_SECRET}"
+    elif len(secret) < MIN_SECRET_LENGTH or len(set(secret)) < 10:
+        yield f"{name} is too short or too simple; {MAKE_A_SECRET}"
 
 
 def _split(text: str) -> list[str]:

@@ -19,6 +19,14 @@ from marshmallow import EXCLUDE, ValidationError, fields, validate
 from config.allowlist import ALLOWLIST, Allowlist, BadAllowlist, read_allowlist
 from config.fields import Contact, WebUrl
 from config.limits import LimitName, LimitSettingsSchema, QuotaName, limit_variable, quota_variable
+from config.observability import (
+    MetricsAccess,
+    ObservabilitySchema,
+    has_traces,
+    metrics_access,
+    observability_errors,
+    unsafe_tokens,
+)
 from config.secret_rings import Secret, read_ring, ring_errors, unsafe_secrets
 
 GIVE_UP = 3
@@ -59,7 +67,7 @@ _IS_BROKER = validate.Regexp(
 )
 
 
-class _EnvironmentSchema(LimitSettingsSchema):  # type: ignore[misc, valid-type]  # made from the names of the limits
+class _EnvironmentSchema(ObservabilitySchema, LimitSettingsSchema):  # type: ignore[misc, valid-type]  # made from the names of the limits
     """The environment variables that the service knows."""
 
     class Meta:
@@ -149,6 +157,10 @@ class Settings:
     """How many requests are allowed in which time; None for no limit."""
     quotas: Mapping[QuotaName, int]
     """How many of something an environment may add on a UTC day; 0 for no quota."""
+    metrics: MetricsAccess | None
+    """Who may read `/metrics`; None for nobody, and then nothing is counted."""
+    has_traces: bool
+    """Whether traces are sent to a collector, as the standard variables of OpenTelemetry say."""
     security_contact: str | None
     """Where a vulnerability is reported, as `mailto:` or `https:` URL; None leaves security.txt out."""
     security_policy: str | None
@@ -187,6 +199,7 @@ class Settings:
             mistakes.append("REDIS_URL is not set")
         mistakes += [*_incomplete_oidc(environment), *_incomplete_review_export(environment, values)]
         mistakes += [*ring_errors(values), *_unsafe(values)]
+        mistakes += observability_errors(values, environment)
         try:
             allowlist = read_allowlist(ALLOWLIST.read_text())
         except BadAllowlist as error:
@@ -224,6 +237,8 @@ class Settings:
             oidc=_oidc_provider(values),
             limits={name: values[limit_variable(name)] for name in LimitName},
             quotas={name: values[quota_variable(name)] for name in QuotaName},
+            metrics=metrics_access(values),
+            has_traces=has_traces(values),
             security_contact=values["AGENT_FEEDBACK_SECURITY_CONTACT"],
             security_policy=values["AGENT_FEEDBACK_SECURITY_POLICY"],
             allowlist=allowlist,
@@ -291,7 +306,7 @@ def _unsafe(values: dict[str, Any]) -> list[str]:
         for name in ("AGENT_FEEDBACK_PUBLIC_URL", "AGENT_FEEDBACK_APP_URL", "AGENT_FEEDBACK_OIDC_ISSUER")
         if (values.get(name) or "https://").partition("://")[0] != "https"
     ]
-    return [*mistakes, *unsafe_secrets(values)]
+    return [*mistakes, *unsafe_secrets(values), *unsafe_tokens(values)]
 
 
 def _with_driver(url: str) -> str:

@@ -3,6 +3,7 @@
 import json
 import logging
 import uuid
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from gunicorn.http import errors
@@ -67,6 +68,14 @@ _REJECTIONS: tuple[tuple[type[Exception], Rejection], ...] = (
 )
 
 
+_listeners: list[Callable[[Rejection], None]] = []
+
+
+def set_listener(listener: Callable[[Rejection], None]) -> None:
+    """Call a function with every rejection of this process from now on, in place of the one before."""
+    _listeners[:] = [listener]
+
+
 def find_rejection(error: Exception) -> Rejection | None:
     """Return how a parser's error is answered; None for an error that is not the client's."""
     if isinstance(error, (errors.InvalidResponseHeader, errors.InvalidResponseHeaderName, errors.ConfigurationProblem)):
@@ -76,6 +85,8 @@ def find_rejection(error: Exception) -> Rejection | None:
 
 def reject(rejection: Rejection) -> bytes:
     """Write the log line of a rejected request, and return the whole HTTP response, which also ends the connection."""
+    for listener in _listeners:
+        listener(rejection)
     request_id = uuid.uuid4().hex
     logger.info("request", extra={"requestId": request_id, "status": rejection.status, "route": None})
     content: dict[str, Any] = {"error": rejection.sentence, "code": rejection.code, "requestId": request_id}

@@ -15,6 +15,9 @@ from app.core.broker import worker_configuration
 from app.core.database import transaction
 from app.core.errors import Unavailable
 from app.core.jobs import QUEUES
+from app.core.redis_library import redis  # noqa: F401  # imported here, before Celery's transport imports it otherwise
+from app.core.traces import tracing as traces
+from app.core.traces.tracing import LINKS_HEADER, find_tracing
 from app.health import job_runs
 from app.health.connections import database_error, server_errors
 from app.health.server_settings import list_warnings
@@ -41,12 +44,13 @@ class ServiceTask(Task):  # type: ignore[type-arg]  # Celery's own class is not 
     retry_jitter = True
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Run the task in the app context, and record its start and its success."""
+        """Run the task in the app context, and record its start and its end."""
         with flask_app.app_context():
             job_runs.record_start(self.name, is_scheduled=bool(self.request.get(SCHEDULED_HEADER)))
-            result = super().__call__(*args, **kwargs)
-            job_runs.record_success(self.name)
-            return result
+            if tracing := find_tracing():
+                tracing.link_requests(self.request.get(LINKS_HEADER) or ())
+            with job_runs.recorded_run(self.name):
+                return super().__call__(*args, **kwargs)
 
 
 class PeriodicSchedule(schedule):
@@ -62,6 +66,13 @@ class PeriodicSchedule(schedule):
 @setup_logging.connect
 def disable_celery_logging(**_: Any) -> None:
     """Keep Celery from installing log handlers of its own."""
+
+
+@worker_init.connect
+def install_traces(**_: Any) -> None:
+    """Trace the jobs that this process runs, before it opens a connection; beat only sends messages."""
+    if tracing := traces.install(flask_app, settings):
+        tracing.trace_jobs()
 
 
 @worker_init.connect
@@ -83,6 +94,14 @@ def log_server_warnings(**_: Any) -> None:
             logger.warning(warning)
         if has_missing_secrets():
             logger.error(MISSING_SECRETS)
+
+
+@worker_init.connect
+@beat_init.connect
+def record_schedule(**_: Any) -> None:
+    """Record the periods of the jobs, so that one that never runs is missed."""
+    with flask_app.app_context(), suppress(Unavailable):
+        job_runs.record_schedule({entry.job: entry.period_s for entry in periodic_jobs(settings.sweep_interval_s)})
 
 
 CONFIGURATION: dict[str, Any] = {

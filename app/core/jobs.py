@@ -9,12 +9,14 @@ broker is unavailable.
 import logging
 import threading
 from enum import StrEnum
+from typing import Any
 
 from celery import Celery
 from flask import Flask, current_app
 
 from app.core.broker import PUBLISH_TIMEOUT_S, publisher_configuration
 from app.core.database import after_commit
+from app.core.traces.tracing import Origin, Tracing, find_tracing
 from config.settings import Settings
 
 WINDOW_S = 0.2
@@ -23,6 +25,9 @@ WINDOW_S = 0.2
 RETRY_AFTER_FAILURE_S = 1.0
 MESSAGE_EXPIRES_S = 60
 """A message is useless after the next sweep of its job."""
+
+MAX_ORIGINS = 32
+"""Requests whose traces a message is linked with; further ones of the same window are not."""
 
 logger = logging.getLogger(__name__)
 
@@ -61,21 +66,23 @@ those that wait for the servers of others."""
 class JobNotifier:
     """Sends the messages of one process."""
 
-    def __init__(self, broker_url: str) -> None:
+    def __init__(self, broker_url: str, tracing: Tracing | None = None) -> None:
         self._celery = Celery("job-notifier", broker=broker_url, set_as_current=False)
         self._celery.conf.update(publisher_configuration(broker_url, set(QUEUES.values())))
-        self._pending: set[Job] = set()
+        self._tracing = tracing
+        self._pending: dict[Job, list[Origin]] = {}
+        """The jobs to notify, and where traces are kept the requests that asked for it."""
         self._condition = threading.Condition()
         self._thread: threading.Thread | None = None
         self._is_broker_unavailable = False
 
-    def notify(self, job: Job) -> None:
+    def notify(self, job: Job, origin: Origin | None = None) -> None:
         """Mark a job as pending, and return at once."""
         # Without the lock: the message for a job that is still pending here is sent after this moment.
-        if job in self._pending:
+        if origin is None and job in self._pending:
             return
         with self._condition:
-            self._pending.add(job)
+            self._add(job, [] if origin is None else [origin])
             if self._thread is None or not self._thread.is_alive():
                 # Started on first use, so that a process that was forked has a thread of its own.
                 self._thread = threading.Thread(target=self._run, name="job-notifier", daemon=True)
@@ -98,35 +105,49 @@ class JobNotifier:
                 self._condition.wait_for(lambda: self._pending)
             pause.wait(RETRY_AFTER_FAILURE_S if self._is_broker_unavailable else WINDOW_S)
             with self._condition:
-                jobs, self._pending = self._pending, set()
+                jobs, self._pending = self._pending, {}
             self._send(jobs)
 
-    def _send(self, jobs: set[Job]) -> None:
+    def _add(self, job: Job, origins: list[Origin]) -> None:
+        """Add a job and the requests that asked for it. Needs the lock."""
+        pending_origins = self._pending.setdefault(job, [])
+        pending_origins += origins[: MAX_ORIGINS - len(pending_origins)]
+
+    def _send(self, jobs: dict[Job, list[Origin]]) -> None:
         try:
             for job in sorted(jobs):
-                self._celery.send_task(
-                    job,
-                    queue=QUEUES[job],
-                    expires=MESSAGE_EXPIRES_S,
-                    ignore_result=True,
-                    retry=False,
-                    confirm_timeout=PUBLISH_TIMEOUT_S,
-                )
+                if self._tracing and jobs[job]:
+                    with self._tracing.sending(job, jobs[job]) as headers:
+                        self._send_message(job, headers)
+                else:
+                    self._send_message(job)
         except Exception as error:  # whatever the broker's client raises, the periodic run covers it
             if not self._is_broker_unavailable:
                 logger.warning("the broker cannot be reached", extra={"error": type(error).__name__})
             self._is_broker_unavailable = True
             with self._condition:
-                self._pending |= jobs
+                for job, origins in jobs.items():
+                    self._add(job, origins)
         else:
             if self._is_broker_unavailable:
                 logger.info("the broker can be reached again")
             self._is_broker_unavailable = False
 
+    def _send_message(self, job: Job, headers: dict[str, Any] | None = None) -> None:
+        self._celery.send_task(
+            job,
+            queue=QUEUES[job],
+            expires=MESSAGE_EXPIRES_S,
+            ignore_result=True,
+            retry=False,
+            headers=headers,
+            confirm_timeout=PUBLISH_TIMEOUT_S,
+        )
+
 
 def install(app: Flask, settings: Settings) -> None:
     """Give the app its job notifier."""
-    app.extensions["job_notifier"] = JobNotifier(settings.broker_url)
+    app.extensions["job_notifier"] = JobNotifier(settings.broker_url, find_tracing(app))
 
 
 def job_notifier() -> JobNotifier:
@@ -137,5 +158,6 @@ def job_notifier() -> JobNotifier:
 
 def notify(job: Job) -> None:
     """Notify a job once the current transaction is committed."""
-    notifier = job_notifier()
-    after_commit(lambda: notifier.notify(job))
+    notifier, tracing = job_notifier(), find_tracing()
+    origin = tracing.find_origin() if tracing else None
+    after_commit(lambda: notifier.notify(job, origin))

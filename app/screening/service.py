@@ -10,6 +10,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 
 from app.core.errors import BadRequest, Problem, Unavailable
+from app.core.metrics.counting import count
+from app.core.metrics.families import SCREENING_REFUSALS
 from app.screening.scanner import PERSONAL, SECRET, Finding, clear_caches, find_private, find_secret
 
 logger = logging.getLogger(__name__)
@@ -61,7 +63,10 @@ def _reject(texts: list[tuple[str, str]], find: Callable[[str], Finding | None])
         if finding
     ]
     if problems:
-        rejections.update(str(problem.limits["rule"]) for problem in problems)
+        rules = [str(problem.limits["rule"]) for problem in problems]
+        rejections.update(rules)
+        for rule in rules:
+            count(SCREENING_REFUSALS, rule)
         raise BadRequest(problems[0].message, code=problems[0].code, problems=problems)
 
 

@@ -2,11 +2,13 @@
 
 import threading
 import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import pytest
 
-from app.core.jobs import Job, JobNotifier
+from app.core.jobs import MAX_ORIGINS, Job, JobNotifier
 from tests.journeys.stack import wait_until
 
 
@@ -65,3 +67,31 @@ def test_an_unreachable_broker_is_reported_quickly(notifier: JobNotifier) -> Non
     started_at = time.monotonic()
     assert not notifier.is_broker_reachable()
     assert time.monotonic() - started_at < 3
+
+
+class RecordedTracing:
+    """Replaces the traces of a process: records which origins a message was sent for."""
+
+    def __init__(self) -> None:
+        self.sent: list[tuple[str, list[Any]]] = []
+
+    @contextmanager
+    def sending(self, job: str, origins: Sequence[Any]) -> Iterator[dict[str, Any]]:
+        self.sent.append((job, list(origins)))
+        yield {"traceparent": str(origins[0])}
+
+
+def test_a_message_stands_for_every_request_of_its_window_up_to_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+    tracing = RecordedTracing()
+    notifier = JobNotifier("redis://127.0.0.1:1/0", tracing)  # type: ignore[arg-type]  # of the methods that it calls
+    broker = Broker(notifier, monkeypatch)
+    broker.is_unavailable = True
+    for origin in range(MAX_ORIGINS + 5):
+        notifier.notify(Job.PROMOTE_INTERACTIONS, origin)
+    # A request whose trace is not recorded.
+    notifier.notify(Job.PERSIST_TELEMETRY)
+    wait_until(lambda: tracing.sent, 5)
+    broker.is_unavailable = False
+    wait_until(lambda: len(broker.messages) == 2, 5)
+    # Those of a message that could not be sent are kept, and no more.
+    assert tracing.sent == [(Job.PROMOTE_INTERACTIONS, list(range(MAX_ORIGINS)))] * 2

@@ -182,7 +182,8 @@ def _environ(servers: Servers, database_url: str, folder: Path) -> dict[str, str
 
 
 def _company(environ: dict[str, str]) -> Company:
-    app = create_app(Settings.from_env(environ))
+    # It serves nothing: the process of the tests must not count, nor send traces.
+    app = create_app(Settings.from_env(environ), serves_http=False)
     with app.app_context(), transaction():
         company = create_company()
     app.extensions["database"].dispose()

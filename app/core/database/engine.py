@@ -12,7 +12,7 @@ import psycopg2.errors
 import psycopg2.extensions
 from flask import Flask, current_app
 from sqlalchemy import Connection as SessionConnection
-from sqlalchemy import create_engine, event, exc
+from sqlalchemy import QueuePool, create_engine, event, exc
 
 from app.core.database.connection import (
     CONNECTION_ERRORS,
@@ -22,8 +22,11 @@ from app.core.database.connection import (
     set_session_options,
     wait_for_answer,
 )
+from app.core.database.pool import observed_pool
 from app.core.database.prepared import Parameters, PreparedConnection, PreparedStatement, Rows, UnpreparedConnection
 from app.core.errors import DatabaseUnavailable
+from app.core.metrics.counting import Metrics, find_metrics
+from app.core.metrics.families import POOL_USED
 from config.settings import Settings
 
 logger = logging.getLogger(__name__)
@@ -47,7 +50,7 @@ class Timeouts:
 class Database:
     """The database of one process."""
 
-    def __init__(self, settings: Settings, timeouts: Timeouts) -> None:
+    def __init__(self, settings: Settings, timeouts: Timeouts, metrics: Metrics | None = None) -> None:
         psycopg2.extensions.set_wait_callback(wait_for_answer)
         self._unavailable_until = 0.0
         self._timeouts = timeouts
@@ -56,6 +59,7 @@ class Database:
         # A statement's parameters may be somebody's words; no error or log may hold them.
         self.sessions = create_engine(
             settings.database_url,
+            poolclass=observed_pool(metrics) if metrics else QueuePool,
             pool_size=settings.pool_size,
             max_overflow=0,
             pool_timeout=timeouts.connect_s,
@@ -66,6 +70,9 @@ class Database:
             creator=lambda: self._connect(timeouts.statement_s),
         )
         event.listen(self.sessions, "begin", self._set_transaction_options)
+        if metrics:
+            event.listen(self.sessions, "checkout", lambda *_: metrics.count(POOL_USED))
+            event.listen(self.sessions, "checkin", lambda *_: metrics.count(POOL_USED, amount=-1))
         self._arguments = self.sessions.dialect.create_connect_args(self.sessions.url)[1]
 
     def dispose(self) -> None:
@@ -148,7 +155,7 @@ class Database:
 
 def install(app: Flask, settings: Settings, timeouts: Timeouts) -> None:
     """Give the app its database."""
-    app.extensions["database"] = Database(settings, timeouts)
+    app.extensions["database"] = Database(settings, timeouts, find_metrics(app))
 
 
 def database() -> Database:

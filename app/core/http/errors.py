@@ -10,6 +10,8 @@ from sqlalchemy import exc
 from werkzeug.exceptions import HTTPException
 
 from app.core.errors import STATUSES_WITH_PROBLEMS, ApiError, DatabaseUnavailable, Problem
+from app.core.metrics.counting import count
+from app.core.metrics.families import REFUSALS
 from app.core.wire.serialization import dumps
 
 JSON_HEADERS = {"Content-Type": "application/json"}
@@ -51,4 +53,5 @@ def _framework_response(error: HTTPException) -> Response:
 
 
 def _response(body: dict[str, Any], status: int, headers: Mapping[str, str]) -> Response:
+    count(REFUSALS, str(body["code"]), str(status))
     return Response(dumps(body), status, {**JSON_HEADERS, "Cache-Control": "no-store", **headers})

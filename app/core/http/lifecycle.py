@@ -13,6 +13,11 @@ from app.core.http.body import has_unread_body
 from app.core.http.errors import error_response
 from app.core.http.limits import authenticate, count_address
 from app.core.http.mounts import Mount
+from app.core.metrics.counting import Metrics
+from app.core.metrics.families import REFUSALS, REQUESTS
+from config.web_rejections import Rejection, set_listener
+
+NO_ROUTE = NO_METHOD = "none"
 
 _SAFE_REQUEST_ID = re.compile(r"[A-Za-z0-9_.-]{8,64}\Z")
 
@@ -66,6 +71,24 @@ def install(app: Flask) -> None:
         return response
 
     app.register_error_handler(Exception, error_response)
+
+
+def count_requests(app: Flask, metrics: Metrics) -> None:
+    """Count every request and observe its duration, by the rule of its URL: anybody can make up paths."""
+
+    @app.after_request
+    def count(response: Response) -> Response:
+        current = request._get_current_object()  # type: ignore[attr-defined]  # a proxy's own method
+        route = current.url_rule.rule if current.url_rule else NO_ROUTE
+        metrics.count_request(route, current.method, response.status_code, time.perf_counter() - g.started_at)
+        return response
+
+    def count_rejection(rejection: Rejection) -> None:
+        metrics.count(REQUESTS, NO_ROUTE, NO_METHOD, str(rejection.status))
+        metrics.count(REFUSALS, rejection.code, str(rejection.status))
+
+    # gunicorn's worker answers what is late or no HTTP.
+    set_listener(count_rejection)
 
 
 def _add_cors_headers(response: Response, *, is_preflight: bool) -> None:

@@ -10,6 +10,8 @@ from app.core.errors import Forbidden, TooManyRequests
 from app.core.limits.counters import Counter, SharedCounters
 from app.core.limits.rules import Cost, Policy, limit_policy, quota_policy, rate_limit_fields, retry_after_s
 from app.core.limits.server import CounterServer
+from app.core.metrics.counting import count
+from app.core.metrics.families import LIMITS_HIT, QUOTAS_HIT
 from app.core.pepper import current_pepper
 from app.core.purposes import Purpose
 from config.limits import LimitName, QuotaName
@@ -115,6 +117,7 @@ class Limiter:
             return QuotaUse(self.counters, None)
         cost = Cost(policy, environment_id, units)
         if counter := self.counters.spend(cost):
+            count(QUOTAS_HIT, name)
             raise QuotaExceeded(name, policy, datetime.fromtimestamp(counter.ends_at, UTC))
         return QuotaUse(self.counters, cost)
 
@@ -125,6 +128,7 @@ class Limiter:
             self.counters.spend(Cost(policy, environment_id, -units))
 
     def _rate_limited(self, counter: Counter) -> RateLimited:
+        count(LIMITS_HIT, counter.policy.name)
         return RateLimited(counter.policy, retry_after_s(counter.ends_at, self.counters.timer()))
 
 

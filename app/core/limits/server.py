@@ -4,10 +4,9 @@ import hmac
 from collections.abc import Sequence
 from typing import NamedTuple
 
-import redis
 from limits.storage import RedisStorage
-from redis.backoff import NoBackoff
-from redis.retry import Retry
+
+from app.core.redis_library import NoBackoff, Retry, redis
 
 TIMEOUT_S = 0.2
 """Of a connection attempt, and of each answer."""

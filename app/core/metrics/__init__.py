@@ -1,0 +1,1 @@
+"""Metrics: their families, and counting in this process where somebody may read them."""

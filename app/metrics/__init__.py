@@ -1,0 +1,1 @@
+"""The endpoint that monitoring reads the metrics from."""
