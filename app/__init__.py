@@ -6,8 +6,8 @@ from app import cli
 from app.core import database, jobs
 from app.core.database import Timeouts
 from app.core.http.service import Service
-from app.core.logs import install_logging
 from app.products import key_cache
+from config.logs import install_logging
 from config.settings import Settings
 
 WEB_TIMEOUTS = Timeouts(statement_s=5.0)

@@ -1,4 +1,4 @@
-"""Jobs by name, and their notification through the broker.
+"""The notification of jobs through the broker.
 
 A message only starts a job early: a job finds its rows in the database, and a sweep finds those whose message was lost.
 So a notification must never delay or fail the request that sends it. It marks the job as pending; a thread of the
@@ -8,13 +8,15 @@ broker is unavailable.
 
 import logging
 import threading
-from enum import StrEnum
 
 from celery import Celery
 from flask import Flask, current_app
 
 from app.core.database import after_commit
+from config.jobs import QUEUES, Job
 from config.settings import Settings
+
+__all__ = ["QUEUES", "Job", "JobNotifier", "install", "job_notifier", "notify"]
 
 WINDOW_S = 0.2
 """All notifications of this window become one message; a batch is visible within two seconds of its answer."""
@@ -24,32 +26,6 @@ MESSAGE_EXPIRES_S = 60
 """A message is useless after the next sweep of its job."""
 
 logger = logging.getLogger(__name__)
-
-
-class Job(StrEnum):
-    """Every job of the service; the value is its name on the queue."""
-
-    PERSIST_TELEMETRY = "telemetry.persist_batches"
-    PROMOTE_INTERACTIONS = "interactions.promote_waiting"
-    ROLL_UP_DAYS = "summaries.roll_up_days"
-    EXPIRE_FEEDBACK = "retention.expire_feedback"
-    EXPIRE_ENRICHMENT = "retention.expire_enrichment"
-    EXPIRE_SIGN_INS = "retention.expire_sign_ins"
-    ROLL_UP_EVIDENCE = "evidence.roll_up_days"
-    EXPIRE_EVIDENCE = "evidence.expire_events"
-
-
-QUEUES = {
-    Job.PERSIST_TELEMETRY: "ingest",
-    Job.PROMOTE_INTERACTIONS: "ingest",
-    Job.ROLL_UP_DAYS: "upkeep",
-    Job.EXPIRE_FEEDBACK: "upkeep",
-    Job.EXPIRE_ENRICHMENT: "upkeep",
-    Job.EXPIRE_SIGN_INS: "upkeep",
-    Job.ROLL_UP_EVIDENCE: "upkeep",
-    Job.EXPIRE_EVIDENCE: "upkeep",
-}
-"""Upkeep takes long and may be delayed; jobs whose results customers see soon have a queue of their own."""
 
 
 class JobNotifier:
