@@ -6,10 +6,10 @@ from app import cli
 from app.core import database, jobs
 from app.core.database import Timeouts
 from app.core.http.service import Service
-from app.core.logs import install_logging
 from app.core.metrics import counting
 from app.core.traces import tracing as traces
 from app.products import key_cache
+from config.logs import install_logging
 from config.settings import Settings
 
 WEB_TIMEOUTS = Timeouts(statement_s=5.0)

@@ -1,1 +1,1 @@
-"""Settings from the environment, and the data files of the release."""
+"""What every process starts from, without the app: settings, logging, gunicorn, the names of jobs, and data files."""

@@ -2,31 +2,27 @@
 
 import logging
 from contextlib import suppress
-from datetime import datetime
 from typing import Any
 
 from celery import Celery, Task
-from celery.schedules import schedstate, schedule
-from celery.signals import beat_init, setup_logging, worker_init
+from celery.signals import setup_logging, worker_init
 from sqlalchemy import exc
 
 from app import WORKER_TIMEOUTS, create_app
-from app.core.broker import worker_configuration
 from app.core.database import transaction
 from app.core.errors import Unavailable
-from app.core.jobs import QUEUES
-from app.core.redis_library import redis  # noqa: F401  # imported here, before Celery's transport imports it otherwise
 from app.core.traces import tracing as traces
 from app.core.traces.tracing import LINKS_HEADER, find_tracing
 from app.health import job_runs
-from app.health.connections import database_error, server_errors
+from app.health.connections import database_error
 from app.health.server_settings import list_warnings
 from app.secrets.status import MISSING_SECRETS, has_missing_secrets
+from config.broker import worker_configuration
+from config.broker_connection import server_errors
+from config.jobs import QUEUES
+from config.redis_library import redis  # noqa: F401  # imported here, before Celery's transport imports it otherwise
 from config.settings import settings_or_exit
-from workers.schedule import periodic_jobs
-
-SCHEDULED_HEADER = "scheduled"
-"""The header by which a task knows that beat sent it."""
+from workers.schedule import SCHEDULED_HEADER, periodic_jobs
 
 logger = logging.getLogger(__name__)
 
@@ -53,16 +49,6 @@ class ServiceTask(Task):  # type: ignore[type-arg]  # Celery's own class is not 
                 return super().__call__(*args, **kwargs)
 
 
-class PeriodicSchedule(schedule):
-    """A periodic schedule that treats a last run in the future as due, since the clock may have been set back."""
-
-    def is_due(self, last_run_at: datetime) -> schedstate:
-        """Return whether it is due, and in how many seconds to check again."""
-        if last_run_at > self.now():
-            return schedstate(is_due=True, next=self.seconds)
-        return super().is_due(last_run_at)
-
-
 @setup_logging.connect
 def disable_celery_logging(**_: Any) -> None:
     """Keep Celery from installing log handlers of its own."""
@@ -76,7 +62,6 @@ def install_traces(**_: Any) -> None:
 
 
 @worker_init.connect
-@beat_init.connect
 def log_connection_errors(**_: Any) -> None:
     """Log once why a server cannot be reached; the process starts all the same, and retries."""
     for error in (database_error(settings.database_url), *server_errors(settings)):
@@ -97,7 +82,6 @@ def log_server_warnings(**_: Any) -> None:
 
 
 @worker_init.connect
-@beat_init.connect
 def record_schedule(**_: Any) -> None:
     """Record the periods of the jobs, so that one that never runs is missed."""
     with flask_app.app_context(), suppress(Unavailable):
@@ -116,20 +100,6 @@ CONFIGURATION: dict[str, Any] = {
     # The worker reconnects to a broker for as long as it takes.
     "broker_connection_retry_on_startup": True,
     "broker_connection_max_retries": None,
-    # A beat that sleeps longer would notice late that the clock was changed.
-    "beat_max_loop_interval": 10,
-    "beat_schedule": {
-        entry.name: {
-            "task": entry.job,
-            "schedule": PeriodicSchedule(entry.period_s),
-            "options": {
-                "queue": QUEUES[entry.job],
-                "expires": entry.expires_s,
-                "headers": {SCHEDULED_HEADER: True},
-            },
-        }
-        for entry in periodic_jobs(settings.sweep_interval_s)
-    },
 }
 
 app = Celery(

@@ -2,7 +2,10 @@
 
 from typing import NamedTuple
 
-from app.core.jobs import Job
+from config.jobs import Job
+
+SCHEDULED_HEADER = "scheduled"
+"""The header by which a task knows that beat sent it."""
 
 MINUTE = 60
 HOUR = 60 * MINUTE

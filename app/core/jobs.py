@@ -1,4 +1,4 @@
-"""Jobs by name, and their notification through the broker.
+"""The notification of jobs through the broker.
 
 A message only starts a job early: a job finds its rows in the database, and a sweep finds those whose message was lost.
 So a notification must never delay or fail the request that sends it. It marks the job as pending; a thread of the
@@ -8,16 +8,18 @@ broker is unavailable.
 
 import logging
 import threading
-from enum import StrEnum
 from typing import Any
 
 from celery import Celery
 from flask import Flask, current_app
 
-from app.core.broker import PUBLISH_TIMEOUT_S, publisher_configuration
 from app.core.database import after_commit
 from app.core.traces.tracing import Origin, Tracing, find_tracing
+from config.broker import PUBLISH_TIMEOUT_S, publisher_configuration
+from config.jobs import QUEUES, Job
 from config.settings import Settings
+
+__all__ = ["QUEUES", "Job", "JobNotifier", "install", "job_notifier", "notify"]
 
 WINDOW_S = 0.2
 """All notifications of this window become one message; a batch is visible within two seconds of its answer."""
@@ -30,37 +32,6 @@ MAX_ORIGINS = 32
 """Requests whose traces a message is linked with; further ones of the same window are not."""
 
 logger = logging.getLogger(__name__)
-
-
-class Job(StrEnum):
-    """Every job of the service; the value is its name on the queue."""
-
-    PERSIST_TELEMETRY = "telemetry.persist_batches"
-    PROMOTE_INTERACTIONS = "interactions.promote_waiting"
-    ROLL_UP_DAYS = "summaries.roll_up_days"
-    EXPIRE_FEEDBACK = "retention.expire_feedback"
-    EXPIRE_ENRICHMENT = "retention.expire_enrichment"
-    EXPIRE_SIGN_INS = "retention.expire_sign_ins"
-    ROLL_UP_EVIDENCE = "evidence.roll_up_days"
-    EXPIRE_EVIDENCE = "evidence.expire_events"
-    DELIVER_WEBHOOKS = "webhooks.deliver_due"
-    EXPORT_REVIEWS = "evaluations.export_reviews"
-
-
-QUEUES = {
-    Job.PERSIST_TELEMETRY: "ingest",
-    Job.PROMOTE_INTERACTIONS: "ingest",
-    Job.ROLL_UP_DAYS: "upkeep",
-    Job.EXPIRE_FEEDBACK: "upkeep",
-    Job.EXPIRE_ENRICHMENT: "upkeep",
-    Job.EXPIRE_SIGN_INS: "upkeep",
-    Job.ROLL_UP_EVIDENCE: "upkeep",
-    Job.EXPIRE_EVIDENCE: "upkeep",
-    Job.DELIVER_WEBHOOKS: "delivery",
-    Job.EXPORT_REVIEWS: "delivery",
-}
-"""Upkeep takes long and may be delayed; jobs whose results customers see soon have a queue of their own, and so have
-those that wait for the servers of others."""
 
 
 class JobNotifier:

@@ -26,9 +26,10 @@ from app.cli.dev.postgres import EmbeddedPostgres
 from app.cli.dev.reviews import ReviewLog, format_line, write_reviews
 from app.cli.dev.server_process import socket_folder
 from app.core.errors import DatabaseUnavailable
-from app.health.connections import broker_error, database_error
+from app.health.connections import database_error
 from app.interactions.feed import FeedItem
 from app.outcomes.queries import REVIEWS
+from config.broker_connection import broker_error
 from config.settings import Settings
 from tests.conftest import ROOT
 from tests.factories import Company, send_review

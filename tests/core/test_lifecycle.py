@@ -11,7 +11,7 @@ from werkzeug.exceptions import NotFound as WerkzeugNotFound
 
 from app.core.errors import BadRequest, Conflict, IncompleteBody, NotFound, Unprocessable
 from app.core.http.errors import error_response
-from app.core.logs import JsonFormatter
+from config.logs import JsonFormatter
 from tests.factories import Company, bearer
 
 

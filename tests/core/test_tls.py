@@ -16,7 +16,8 @@ from app.core.errors import DatabaseUnavailable
 from app.core.limits.counters import SharedCounters
 from app.core.limits.rules import Cost, limit_policy
 from app.core.limits.server import Addition, CounterServer
-from app.health.connections import broker_error, database_error
+from app.health.connections import database_error
+from config.broker_connection import broker_error
 from config.limits import parse_limit
 from config.settings import Settings
 from tests.certificates import Authority, create_authority, tls_server

@@ -3,6 +3,7 @@
 import json
 import os
 import subprocess
+import sys
 
 import pytest
 
@@ -18,8 +19,9 @@ SENTENCES = [
 ]
 
 
-@pytest.mark.parametrize("name", ["worker", "beat"])
-def test_a_wrong_url_is_a_sentence_in_the_log(name: str) -> None:
+# Beat needs no database.
+@pytest.mark.parametrize(("name", "sentences"), [("worker", SENTENCES), ("beat", SENTENCES[1:])])
+def test_a_wrong_url_is_a_sentence_in_the_log(name: str, sentences: list[str]) -> None:
     command = read_procfile(ROOT / "Procfile")[name]
     environ = {**os.environ, **environment(Servers("", BROKER_URL), DATABASE_URL), "AGENT_FEEDBACK_LOG_LEVEL": "INFO"}
     command_line = ["timeout", "60", BIN / command[0], *command[1:]]
@@ -32,5 +34,14 @@ def test_a_wrong_url_is_a_sentence_in_the_log(name: str) -> None:
                 break
         process.terminate()
     messages = [json.loads(line)["message"] for line in lines if line.startswith("{")]
-    assert [message for message in messages if message.startswith(("PostgreSQL", "Redis"))] == SENTENCES
+    assert [message for message in messages if message.startswith(("PostgreSQL", "Redis"))] == sentences
     assert not any("Traceback" in line for line in lines)
+
+
+def test_beat_loads_neither_the_app_nor_a_database_driver() -> None:
+    program = "import sys, workers.beat; print({'app', 'flask', 'sqlalchemy', 'psycopg2'} & set(sys.modules))"
+    environ = {**os.environ, **environment(Servers("", BROKER_URL), DATABASE_URL)}
+    result = subprocess.run(
+        [sys.executable, "-c", program], env=environ, cwd=ROOT, capture_output=True, text=True, timeout=60, check=True
+    )
+    assert result.stdout.strip() == "set()"

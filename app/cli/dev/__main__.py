@@ -31,7 +31,8 @@ from app.cli.dev.reviews import write_reviews
 from app.cli.dev.server_process import ServerFailed, socket_folder
 from app.cli.dev.supervisor import Supervisor, read_procfile
 from app.cli.dev.valkey import EmbeddedValkey
-from app.health.connections import broker_error, database_error
+from app.health.connections import database_error
+from config.broker_connection import broker_error
 from config.secret_rings import DEVELOPMENT_PREFIX
 from config.settings import RUNNING_COPY, BadSettings, Settings
 
@@ -81,7 +82,7 @@ def _run(stack: contextlib.ExitStack, port: int | None, data_dir: Path, *, verbo
     urls, servers = _start_servers(stack, data_dir)
     environment = {**urls, **_service_environment(data_dir, port)}
     settings = Settings.from_env(environment)
-    app = create_app(settings)
+    app = create_app(settings, serves_http=False)
     click.echo("preparing the database …")
     with app.app_context():
         if not verbose:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from limits.storage import RedisStorage
 
-from app.core.redis_library import NoBackoff, Retry, redis
+from config.redis_library import NoBackoff, Retry, redis
 
 TIMEOUT_S = 0.2
 """Of a connection attempt, and of each answer."""

@@ -5,7 +5,7 @@ import time
 import traceback
 from typing import Any
 
-from app.core.wire.serialization import dumps
+import orjson
 
 # `data` is Celery's, and holds the text of a task's exception.
 _STANDARD_ATTRIBUTES = {"data", *logging.makeLogRecord({}).__dict__, "message", "asctime"}
@@ -28,7 +28,7 @@ class JsonFormatter(logging.Formatter):
             line["frames"] = [
                 f"{frame.filename}:{frame.lineno} {frame.name}" for frame in traceback.extract_tb(record.exc_info[2])
             ]
-        return dumps(line).decode()
+        return orjson.dumps(line, option=orjson.OPT_UTC_Z).decode()
 
 
 def _message(record: logging.LogRecord) -> str:
