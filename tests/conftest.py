@@ -25,6 +25,8 @@ from config.secret_rings import DEVELOPMENT_PREFIX
 from config.settings import Settings
 from tests.context_api import Clock, ContextApi
 from tests.factories import TEST_URL, Company, create_company
+from tests.tenancy.recorder import recording
+from tests.tenancy.statements import require_tenants
 
 pytest_plugins = ["tests.accounts.fixtures", "tests.accounts.providers", "tests.journeys.fixtures"]
 
@@ -120,8 +122,11 @@ def migrated_app(settings: Settings, quick_passwords: None) -> Iterator[Flask]:
     app = create_app(settings, timeouts=Timeouts(statement_s=60, connect_s=60, prepared_s=60))
     with app.app_context():
         migrations.upgrade()
-    yield app
+    with recording() as recorder:
+        yield app
     app.extensions["database"].dispose()
+    # Of all tests of this process: it fails the run as an error of the last one.
+    require_tenants(settings.database_url, recorder.statements.values())
 
 
 @pytest.fixture

@@ -29,12 +29,13 @@ _CLOSE = text(f"""{_DECLINED}
 _CLOSE_ONE = text(f"{_DECLINED} WHERE environment_id = :environment_id AND interaction_id = :interaction_id")
 
 _FORGET_INTERACTION = text(
-    "DELETE FROM signals WHERE environment_id = :environment_id AND interaction_id = :interaction_id"
+    "DELETE FROM signals WHERE product_id = :product_id "
+    "AND environment_id = :environment_id AND interaction_id = :interaction_id"
 )
 
 _NARROW = text("""
     UPDATE signals SET remembered = false, expires_at = least(expires_at, :expires_at)
-    WHERE environment_id = :environment_id AND interaction_id = :interaction_id
+    WHERE product_id = :product_id AND environment_id = :environment_id AND interaction_id = :interaction_id
 """)
 
 # Whoever it was for, an interaction has at most one request.
@@ -54,15 +55,23 @@ def revoke(product_id: uuid.UUID, customer_id: uuid.UUID, purpose: str) -> None:
 
 def revoke_use(request: EnrichmentRequest) -> None:
     """Remove the signals of one interaction without a customer, and decline its request."""
-    values = {"environment_id": request.environment_id, "interaction_id": request.interaction_id}
+    values = _interaction(request)
     session().execute(_FORGET_INTERACTION, values)
     session().execute(_CLOSE_ONE, values)
 
 
 def stop_remembering(request: EnrichmentRequest) -> None:
     """Let the signals of one interaction expire with its request."""
-    values = {"environment_id": request.environment_id, "interaction_id": request.interaction_id}
-    session().execute(_NARROW, {**values, "expires_at": request.expires_at})
+    session().execute(_NARROW, {**_interaction(request), "expires_at": request.expires_at})
+
+
+def _interaction(request: EnrichmentRequest) -> dict[str, uuid.UUID]:
+    """Return what names the interaction of a request in every table."""
+    return {
+        "product_id": request.product_id,
+        "environment_id": request.environment_id,
+        "interaction_id": request.interaction_id,
+    }
 
 
 def honor_choices(product_id: uuid.UUID, identity: Identity) -> None:

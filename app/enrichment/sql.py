@@ -38,7 +38,8 @@ INTERACTION_CUSTOMER = """
         (SELECT r.customer_id FROM enrichment_requests r
          WHERE r.environment_id = :environment_id::uuid AND r.interaction_id = :interaction_id::uuid),
         (SELECT s.customer_id FROM signals s
-         WHERE s.environment_id = :environment_id AND s.interaction_id = :interaction_id LIMIT 1)
+         WHERE s.product_id = :product_id AND s.environment_id = :environment_id
+           AND s.interaction_id = :interaction_id LIMIT 1)
     )
 """
 

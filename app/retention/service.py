@@ -78,11 +78,13 @@ def _run(batches: Iterator[int], budget_s: float) -> Purge:
 def _batches(group: Group, retention: Mapped[int] = Environment.retention_days) -> Iterator[int]:
     """Apply the rules of a group to every environment; yields the number of rows of each batch."""
     with transaction():
-        environments = session().execute(select(Environment.id, retention)).all()
-    for environment_id, days in environments:
+        environments = session().execute(select(Environment.id, Environment.product_id, retention)).all()
+    for environment_id, product_id, days in environments:
         for rule in rules_of(group):
             age = timedelta(0) if rule.is_expiry else timedelta(days=days)
-            while (row_count := _remove(rule, clock.now() - age, environment_id=environment_id)) > 0:
+            # Rows of customers are those of a product first.
+            product = {"product_id": product_id} if "product_id" in rule.key else {}
+            while (row_count := _remove(rule, clock.now() - age, environment_id=environment_id, **product)) > 0:
                 yield row_count
 
 
@@ -93,10 +95,10 @@ def _expired_batches(group: Group) -> Iterator[int]:
             yield row_count
 
 
-def _remove(rule: RetentionRule, before: datetime, **environment: uuid.UUID) -> int:
-    """Remove one batch; 0 when there is nothing left, or when another run is removing rows of this table."""
-    due_condition = f"{rule.instant} {'<=' if rule.is_expiry else '<'} :before"
-    condition = f"environment_id = :environment_id AND {due_condition}" if rule.has_environment else due_condition
+def _remove(rule: RetentionRule, before: datetime, **tenant: uuid.UUID) -> int:
+    """Remove one batch of a tenant: 0 if there is nothing left, or if another run is removing rows of this table."""
+    conditions = [f"{column} = :{column}" for column in tenant]
+    condition = " AND ".join([*conditions, f"{rule.instant} {'<=' if rule.is_expiry else '<'} :before"])
     follow_ups = rule.follow_ups
     if rule.table in PURGED_TABLES and not rule.is_expiry:
         follow_ups += (queue_purge("removed_rows", rule.table),)
@@ -104,7 +106,7 @@ def _remove(rule: RetentionRule, before: datetime, **environment: uuid.UUID) -> 
     with transaction():
         if not session().execute(_LOCK, {"name": rule.table}).scalar_one():
             return 0
-        values: dict[str, Any] = {**environment, "before": before, "batch_size": BATCH_SIZE, "now": clock.now()}
+        values: dict[str, Any] = {**tenant, "before": before, "batch_size": BATCH_SIZE, "now": clock.now()}
         row_count: int = session().execute(statement, values).scalar_one()
         return row_count
 

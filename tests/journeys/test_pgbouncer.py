@@ -53,11 +53,12 @@ def flask(tree: Tree, *arguments: str, **changes: str) -> "subprocess.CompletedP
     )
 
 
-def test_what_is_accepted_under_load_becomes_visible(stack: Stack, sender: Sender) -> None:
+def test_what_is_accepted_under_load_becomes_visible(stack: Stack, tree: Tree, sender: Sender) -> None:
     with sender.in_background():
         wait_until(lambda: len(sender.accepted_reviews) >= 100, 30)
     assert {status for _, status, _ in sender.statuses} == {200, 202}
     assert_everything_arrives(stack, sender)
+    assert "prepared statement" not in tree.log.read_text()
 
 
 def test_evidence_is_stored_once(stack: Stack, tree: Tree) -> None:
