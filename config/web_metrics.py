@@ -4,6 +4,7 @@ A process counts in files of its slot, a number that it has alone while it lives
 So a count outlives its process, and there are never more files than there have been processes at once.
 """
 
+import fcntl
 import os
 import shutil
 import tempfile
@@ -16,11 +17,15 @@ FOLDER = "PROMETHEUS_MULTIPROC_DIR"
 """The variable by which prometheus_client is told where the files are."""
 
 PREFIX = "agent-feedback-metrics-"
+LOCK = "lock"
+"""The file that a master and its workers have locked while they live, whatever process ids mean to others."""
 
 MASTER_SLOT = 0
 
 _used_slots: set[int] = set()
 _own_slot = MASTER_SLOT
+_lock: int | None = None
+"""The descriptor of this master's lock, which its workers inherit."""
 
 
 def is_open(environ: Mapping[str, str]) -> bool:
@@ -36,14 +41,16 @@ def list_binds(environ: Mapping[str, str]) -> list[str]:
 
 def prepare_folder(parent: str | None) -> None:
     """Make the folder of this master's workers, once, and remove those that killed masters have left."""
-    if os.environ.get(FOLDER, "").rpartition("/")[2].startswith(f"{PREFIX}{os.getpid()}-"):
+    global _lock  # noqa: PLW0603  # the configuration is read again with every reload, by the same process
+    if _lock is not None:
         return
     base = Path(parent or tempfile.gettempdir())
     for folder in base.glob(f"{PREFIX}*"):
-        if not _is_alive(folder.name.removeprefix(PREFIX).partition("-")[0]):
-            # Those of another user stay.
+        if not _is_in_use(folder):
             shutil.rmtree(folder, ignore_errors=True)
-    os.environ[FOLDER] = tempfile.mkdtemp(prefix=f"{PREFIX}{os.getpid()}-", dir=base)
+    os.environ[FOLDER] = tempfile.mkdtemp(prefix=PREFIX, dir=base)
+    _lock = os.open(f"{os.environ[FOLDER]}/{LOCK}", os.O_CREAT | os.O_RDWR, 0o600)
+    fcntl.flock(_lock, fcntl.LOCK_EX)
 
 
 def remove_folder(_server: Any) -> None:
@@ -82,11 +89,16 @@ def own_slot() -> int:
     return _own_slot
 
 
-def _is_alive(pid: str) -> bool:
+def _is_in_use(folder: Path) -> bool:
     try:
-        os.kill(int(pid), 0)
-    except (ProcessLookupError, ValueError):
-        return False
-    except PermissionError:
+        descriptor = os.open(folder / LOCK, os.O_RDWR)
+    except OSError:
+        # It belongs to another user, or is being made.
         return True
-    return True
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return True
+    finally:
+        os.close(descriptor)
+    return False

@@ -9,12 +9,22 @@ from types import SimpleNamespace
 import pytest
 
 from config import web_metrics
-from config.web_metrics import FOLDER, PREFIX, free_slot, give_slot, list_binds, prepare_folder, remove_folder
+from config.web_metrics import FOLDER, LOCK, free_slot, give_slot, list_binds, prepare_folder, remove_folder
+from tests.conftest import ROOT
+
+OTHER_MASTER = """
+import os, sys, time
+from config import web_metrics
+web_metrics.prepare_folder(sys.argv[1])
+print(os.environ[web_metrics.FOLDER], flush=True)
+time.sleep(60)
+"""
 
 
 @pytest.fixture(autouse=True)
 def no_slots(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(web_metrics, "_used_slots", set())
+    monkeypatch.setattr(web_metrics, "_lock", None)
     monkeypatch.delenv(FOLDER, raising=False)
     # What prepare_folder sets is taken back after the test.
     monkeypatch.setenv(FOLDER, "")
@@ -40,23 +50,25 @@ def test_what_a_dead_worker_has_counted_stays_and_what_it_held_goes(tmp_path: Pa
     for name in ("counter_1.db", "gauge_livesum_1.db", "gauge_livesum_11.db"):
         (folder / name).touch()
     free_slot(None, worker())
-    assert {path.name for path in folder.iterdir()} == {"counter_1.db", "gauge_livesum_11.db"}
+    assert {path.name for path in folder.iterdir()} == {LOCK, "counter_1.db", "gauge_livesum_11.db"}
 
 
 def test_a_master_makes_its_folder_once_and_removes_what_a_killed_one_has_left(tmp_path: Path) -> None:
-    process = subprocess.Popen([sys.executable, "-c", ""])
-    process.wait(timeout=30)
-    left = tmp_path / f"{PREFIX}{process.pid}-abc"
-    running = tmp_path / f"{PREFIX}{os.getppid()}-abc"
-    for folder in (left, running):
-        folder.mkdir()
-        (folder / "counter_1.db").touch()
-    prepare_folder(str(tmp_path))
-    made = os.environ[FOLDER]
-    # The configuration is read again with every reload.
-    prepare_folder(str(tmp_path))
-    assert os.environ[FOLDER] == made
-    assert {str(path) for path in tmp_path.iterdir()} == {made, str(running)}
+    command = [sys.executable, "-c", OTHER_MASTER, str(tmp_path)]
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as killed:
+        assert killed.stdout
+        left = killed.stdout.readline().strip()
+        killed.kill()
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as running:
+        assert running.stdout
+        used = running.stdout.readline().strip()
+        assert used != left
+        prepare_folder(str(tmp_path))
+        made = os.environ[FOLDER]
+        prepare_folder(str(tmp_path))
+        assert os.environ[FOLDER] == made
+        assert {str(path) for path in tmp_path.iterdir()} == {made, used}
+        running.kill()
     assert oct(Path(made).stat().st_mode)[-3:] == "700"
     remove_folder(None)
     assert not Path(made).exists()

@@ -14,7 +14,7 @@ DASHBOARD = ROOT / "deploy/grafana/agent-feedback.json"
 ALERTS = ROOT / "deploy/prometheus/alerts.yml"
 
 _SELECTOR = re.compile(r"\b(agent_feedback_\w+)(?:\{([^}]*)\})?")
-_GROUPING = re.compile(r"\b(?:by|on)\s*\(([^)]*)\)")
+_GROUPING = re.compile(r"\b(?:by|on|without)\s*\(([^)]*)\)")
 _LEGEND = re.compile(r"\{\{\s*(?:\$labels\.)?(\w+)\s*\}\}")
 
 

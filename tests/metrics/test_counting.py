@@ -25,6 +25,8 @@ def test_names_begin_and_end_as_prometheus_has_it() -> None:
         assert family.name.endswith(UNITS), family.name
         assert family.name.endswith("_total") is (family.kind is Kind.COUNTER), family.name
         assert family.description.endswith("."), family.name
+        # Prometheus adds these, and would rename ours.
+        assert not {"job", "instance"} & set(family.labels), family.name
 
 
 def test_a_request_is_counted_by_the_rule_of_its_url(open_client: FlaskClient, company: Company) -> None:

@@ -58,7 +58,7 @@ def test_the_runs_of_a_job_are_read(open_client: FlaskClient, clock: Clock) -> N
     with pytest.raises(RuntimeError), job_runs.recorded_run(job):
         raise RuntimeError
     clock.advance(seconds=100)
-    samples, label = scrape(open_client), {"job": job.value}
+    samples, label = scrape(open_client), {"job_name": job.value}
     assert value(samples, "agent_feedback_job_duration_seconds_count", **label) == 2
     assert value(samples, "agent_feedback_job_duration_seconds_bucket", **label, le="+Inf") == 2
     assert value(samples, "agent_feedback_job_failures_total", **label) == 1

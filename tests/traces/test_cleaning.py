@@ -29,7 +29,7 @@ def test_a_statement_is_sent_without_values(statement: str, expected: str) -> No
 
 
 def test_a_value_at_the_end_of_what_fits_is_not_cut_open() -> None:
-    statement = "x" * (MAX_STATEMENT_LENGTH - 3) + " 'somebody'"
+    statement = "x" * (MAX_STATEMENT_LENGTH - 8) + " 'somebody'"
     assert "some" not in clean_statement(statement)
     assert len(clean_statement(statement)) <= MAX_STATEMENT_LENGTH
 

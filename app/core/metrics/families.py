@@ -1,7 +1,8 @@
 """Every family of metrics, by name. Only what is declared here can be counted, read or named in an alert.
 
 A family is either counted, by the process in which something happens, or read from the database or the broker when
-somebody asks for the metrics. Names end in their unit, as Prometheus has it; values of labels are few and known.
+somebody asks for the metrics. Names end in their unit, as Prometheus has it; values of labels are few and known. No
+label is called `job` or `instance`: Prometheus adds these, and would rename ours.
 """
 
 from dataclasses import dataclass, field
@@ -96,13 +97,15 @@ JOB_DURATION = _declare(
         Kind.HISTOGRAM,
         "agent_feedback_job_duration_seconds",
         "Duration of the runs of a job, failed ones included.",
-        ("job",),
+        ("job_name",),
         JOB_BUCKETS_S,
     )
 )
-JOB_FAILURES = _read("agent_feedback_job_failures_total", "Runs that failed.", "job", kind=Kind.COUNTER)
-JOB_LAST_START = _read("agent_feedback_job_last_start_timestamp_seconds", "The last start.", "job")
-JOB_LAST_SUCCESS = _read("agent_feedback_job_last_success_timestamp_seconds", "The last success.", "job")
-JOB_LAST_FAILURE = _read("agent_feedback_job_last_failure_timestamp_seconds", "The last failure.", "job")
-JOB_PERIOD = _read("agent_feedback_job_period_seconds", "The period of the job's schedule.", "job")
-JOB_LAG = _read("agent_feedback_job_lag_seconds", "Time since a success was due; 0 for a job that is in time.", "job")
+JOB_FAILURES = _read("agent_feedback_job_failures_total", "Runs that failed.", "job_name", kind=Kind.COUNTER)
+JOB_LAST_START = _read("agent_feedback_job_last_start_timestamp_seconds", "The last start.", "job_name")
+JOB_LAST_SUCCESS = _read("agent_feedback_job_last_success_timestamp_seconds", "The last success.", "job_name")
+JOB_LAST_FAILURE = _read("agent_feedback_job_last_failure_timestamp_seconds", "The last failure.", "job_name")
+JOB_PERIOD = _read("agent_feedback_job_period_seconds", "The period of the job's schedule.", "job_name")
+JOB_LAG = _read(
+    "agent_feedback_job_lag_seconds", "Time since a success was due; 0 for a job that is in time.", "job_name"
+)
