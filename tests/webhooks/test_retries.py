@@ -11,7 +11,7 @@ from app.accounts.models import AuditEntry
 from app.core.database import session, transaction
 from app.core.errors import Conflict, NotFound
 from app.events.rules import EventType
-from app.webhooks import delivery, log, service
+from app.webhooks import delivery, due, log, service
 from app.webhooks.rules import MAX_OVERLAP_HOURS, RETRY_DELAYS, DisabledReason
 from tests.context_api import Clock
 from tests.factories import Company
@@ -77,6 +77,9 @@ def test_delays_grow_to_about_a_day_and_then_the_delivery_has_failed(
     assert timedelta(hours=12) < clock.now - started_at <= timedelta(days=1)
     clock.advance(days=1)
     assert delivery.deliver_due() == 0
+    replay()
+    delivery.deliver_due()
+    assert deliveries("state", "attempts") == [("pending", 1)]
 
 
 def test_a_day_of_failures_disables_with_a_notice_and_queues_nothing_more(
@@ -153,6 +156,19 @@ def test_both_secrets_sign_until_the_overlap_has_passed(
     delivery.deliver_due()
     assert len(receiver.webhooks[1].headers["webhook-signature"].split(" ")) == 1
     assert get_endpoint().sealed_old_secret is None
+
+
+def test_an_overlap_that_ends_while_the_job_runs_is_over(
+    client: FlaskClient, company: Company, endpoint: service.NewSecret, clock: Clock
+) -> None:
+    with transaction():
+        service.rotate_secret(endpoint.endpoint.id, 1)
+    review_and_promote(client, company)
+    log.queue_deliveries()
+    clock.advance(hours=1)
+    (due_delivery,) = due.claim_due(1, {}, is_failing=False)
+    assert due_delivery.request
+    assert len(due_delivery.request.headers["webhook-signature"].split(" ")) == 1
 
 
 def test_without_an_overlap_only_the_new_secret_signs(
