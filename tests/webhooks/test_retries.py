@@ -10,12 +10,13 @@ from sqlalchemy import select
 from app.accounts.models import AuditEntry
 from app.core.database import session, transaction
 from app.core.errors import Conflict, NotFound
+from app.events.models import Event
 from app.events.rules import EventType
-from app.webhooks import delivery, log, service
+from app.webhooks import delivery, due, log, service
 from app.webhooks.rules import MAX_OVERLAP_HOURS, RETRY_DELAYS, DisabledReason
 from tests.context_api import Clock
 from tests.factories import Company
-from tests.webhooks.outbox import create_endpoint, deliveries, get_endpoint, next_attempt_at
+from tests.webhooks.outbox import create_endpoint, deliveries, get_endpoint, list_rows, next_attempt_at
 from tests.webhooks.receiver import Receiver, running_receiver
 from tests.webhooks.test_delivery import review_and_promote
 
@@ -60,9 +61,20 @@ def test_a_failed_attempt_is_repeated_with_the_same_id_and_a_new_signature(
     assert get_endpoint().failure_count == 0
 
 
+@pytest.mark.parametrize(
+    ("random", "retries"), [(0.0, len(RETRY_DELAYS)), (0.5, len(RETRY_DELAYS)), (1.0, len(RETRY_DELAYS) - 1)]
+)
 def test_delays_grow_to_about_a_day_and_then_the_delivery_has_failed(
-    client: FlaskClient, company: Company, receiver: Receiver, endpoint: service.NewSecret, clock: Clock
+    client: FlaskClient,
+    company: Company,
+    receiver: Receiver,
+    endpoint: service.NewSecret,
+    clock: Clock,
+    monkeypatch: pytest.MonkeyPatch,
+    random: float,
+    retries: int,
 ) -> None:
+    monkeypatch.setattr("app.webhooks.results.random.random", lambda: random)
     receiver.answer_with(500)
     review_and_promote(client, company)
     started_at, delays = clock.now, []
@@ -73,10 +85,13 @@ def test_delays_grow_to_about_a_day_and_then_the_delivery_has_failed(
         delays.append(next_attempt_at() - clock.now)
         clock.now = next_attempt_at()
     assert delays == sorted(delays)
-    assert len(delays) in (len(RETRY_DELAYS), len(RETRY_DELAYS) - 1), "the last may be too late by its jitter"
+    assert len(delays) == retries, "the last is too late with the longest delays"
     assert timedelta(hours=12) < clock.now - started_at <= timedelta(days=1)
     clock.advance(days=1)
     assert delivery.deliver_due() == 0
+    replay()
+    delivery.deliver_due()
+    assert deliveries("state", "attempts") == [("pending", 1)]
 
 
 def test_a_day_of_failures_disables_with_a_notice_and_queues_nothing_more(
@@ -96,6 +111,7 @@ def test_a_day_of_failures_disables_with_a_notice_and_queues_nothing_more(
     assert (get_endpoint().disabled_reason, "a webhook endpoint was disabled" in caplog.text) == ("failing", True)
     attempts = len(receiver.webhooks)
     review_and_promote(client, company)
+    assert list_rows(Event, "id") == []
     assert (delivery.deliver_due(), len(receiver.webhooks)) == (0, attempts)
     clock.advance(days=1)
     delivery.deliver_due()
@@ -153,6 +169,19 @@ def test_both_secrets_sign_until_the_overlap_has_passed(
     delivery.deliver_due()
     assert len(receiver.webhooks[1].headers["webhook-signature"].split(" ")) == 1
     assert get_endpoint().sealed_old_secret is None
+
+
+def test_an_overlap_that_ends_while_the_job_runs_is_over(
+    client: FlaskClient, company: Company, endpoint: service.NewSecret, clock: Clock
+) -> None:
+    with transaction():
+        service.rotate_secret(endpoint.endpoint.id, 1)
+    review_and_promote(client, company)
+    log.queue_deliveries()
+    clock.advance(hours=1)
+    (due_delivery,) = due.claim_due(1, {}, is_failing=False)
+    assert due_delivery.request
+    assert len(due_delivery.request.headers["webhook-signature"].split(" ")) == 1
 
 
 def test_without_an_overlap_only_the_new_secret_signs(
