@@ -9,12 +9,16 @@ broker is unavailable.
 import logging
 import threading
 from enum import StrEnum
+from functools import cached_property
+from typing import TYPE_CHECKING
 
-from celery import Celery
 from flask import Flask, current_app
 
 from app.core.database import after_commit
 from config.settings import Settings
+
+if TYPE_CHECKING:
+    from celery import Celery
 
 WINDOW_S = 0.2
 """All notifications of this window become one message; a batch is visible within two seconds of its answer."""
@@ -56,12 +60,7 @@ class JobNotifier:
     """Sends the messages of one process."""
 
     def __init__(self, broker_url: str) -> None:
-        self._celery = Celery("job-notifier", broker=broker_url, set_as_current=False)
-        self._celery.conf.update(
-            broker_transport_options={"socket_timeout": 0.4, "socket_connect_timeout": 0.4},
-            broker_connection_retry=False,
-            broker_connection_timeout=0.4,
-        )
+        self._broker_url = broker_url
         self._pending: set[Job] = set()
         self._condition = threading.Condition()
         self._thread: threading.Thread | None = None
@@ -88,6 +87,19 @@ class JobNotifier:
         except Exception:  # the broker's client has many kinds of failure
             return False
         return True
+
+    @cached_property
+    def _celery(self) -> "Celery":
+        # Most commands notify nothing, and the library takes a tenth of their start; `app.blueprints` imports it early.
+        from celery import Celery  # noqa: PLC0415  # see the line above
+
+        celery = Celery("job-notifier", broker=self._broker_url, set_as_current=False)
+        celery.conf.update(
+            broker_transport_options={"socket_timeout": 0.4, "socket_connect_timeout": 0.4},
+            broker_connection_retry=False,
+            broker_connection_timeout=0.4,
+        )
+        return celery
 
     def _run(self) -> None:
         pause = threading.Event()
