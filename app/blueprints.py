@@ -1,5 +1,6 @@
 """Every mount: a blueprint, its prefix, the guard of its callers, and whether browsers of any origin may call it."""
 
+import celery.app.base  # noqa: F401  # what the job notifier would import during a request
 from flask import Flask
 
 from app.accounts.guards import DASHBOARD_SESSION, OWN_ORIGIN

@@ -38,6 +38,29 @@ class RetrievalRow(NamedTuple):
     allowed_uses: list[str]
 
 
+_STORE_RETRIEVAL = """
+    INSERT INTO context_retrievals
+        (product_id, id, environment_id, customer_id, purpose, signal_ids, created_at)
+    SELECT :product_id, :retrieval_id::uuid, :environment_id::uuid, (SELECT id FROM subject), :purpose,
+           coalesce(array_agg(signal_id), ARRAY[]::uuid[]), :now
+    FROM items HAVING NOT (SELECT has_moved FROM status)
+    ON CONFLICT (product_id, id) DO NOTHING
+"""
+
+
+def _items(candidates: str) -> str:
+    """Return the query of the newest signal of each key. `candidates` is a query of signals."""
+    return f"""
+        SELECT DISTINCT ON (c.key) c.id AS signal_id, c.key, c.type, c.value, c.summary, c.provenance,
+               c.confidence, c.remembered, c.expires_at
+        FROM ({candidates}) AS c
+        -- A browser may be used by somebody else after its visitor has signed in and out.
+        WHERE (SELECT identity_level FROM status) IS DISTINCT FROM 'pseudonymous'
+           OR c.customer_id IS NULL OR c.identity_level = 'pseudonymous'
+        ORDER BY c.key, c.created_at DESC, c.id LIMIT {MAX_ITEMS}
+    """
+
+
 def _retrieval(name: str, subject: str, candidates: str) -> PreparedStatement[RetrievalRow]:
     """Return the statement that stores a retrieval and returns its rows.
 
@@ -54,22 +77,7 @@ def _retrieval(name: str, subject: str, candidates: str) -> PreparedStatement[Re
             SELECT (SELECT level FROM customer) AS identity_level,
                    id IS NOT NULL AND NOT EXISTS (SELECT FROM locked) AS has_moved
             FROM subject
-        ), items AS (
-            SELECT DISTINCT ON (c.key) c.id AS signal_id, c.key, c.type, c.value, c.summary, c.provenance,
-                   c.confidence, c.remembered, c.expires_at
-            FROM ({candidates}) AS c
-            -- A browser may be used by somebody else after its visitor has signed in and out.
-            WHERE (SELECT identity_level FROM status) IS DISTINCT FROM 'pseudonymous'
-               OR c.customer_id IS NULL OR c.identity_level = 'pseudonymous'
-            ORDER BY c.key, c.created_at DESC, c.id LIMIT {MAX_ITEMS}
-        ), stored AS (
-            INSERT INTO context_retrievals
-                (product_id, id, environment_id, customer_id, purpose, signal_ids, created_at)
-            SELECT :product_id, :retrieval_id::uuid, :environment_id::uuid, (SELECT id FROM subject), :purpose,
-                   coalesce(array_agg(signal_id), ARRAY[]::uuid[]), :now
-            FROM items HAVING NOT (SELECT has_moved FROM status)
-            ON CONFLICT (product_id, id) DO NOTHING
-        )
+        ), items AS ({_items(candidates)}), stored AS ({_STORE_RETRIEVAL})
         SELECT *, ARRAY[:purpose::text] AS allowed_uses FROM status LEFT JOIN items ON true ORDER BY key
         """,
         row=RetrievalRow,

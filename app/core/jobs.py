@@ -8,9 +8,9 @@ broker is unavailable.
 
 import logging
 import threading
-from typing import Any
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
-from celery import Celery
 from flask import Flask, current_app
 
 from app.core.database import after_commit
@@ -18,6 +18,9 @@ from app.core.traces.tracing import Origin, Tracing, find_tracing
 from config.broker import PUBLISH_TIMEOUT_S, publisher_configuration
 from config.jobs import QUEUES, Job
 from config.settings import Settings
+
+if TYPE_CHECKING:
+    from celery import Celery
 
 __all__ = ["QUEUES", "Job", "JobNotifier", "install", "job_notifier", "notify"]
 
@@ -38,8 +41,7 @@ class JobNotifier:
     """Sends the messages of one process."""
 
     def __init__(self, broker_url: str, tracing: Tracing | None = None) -> None:
-        self._celery = Celery("job-notifier", broker=broker_url, set_as_current=False)
-        self._celery.conf.update(publisher_configuration(broker_url, set(QUEUES.values())))
+        self._broker_url = broker_url
         self._tracing = tracing
         self._pending: dict[Job, list[Origin]] = {}
         """The jobs to notify, and where traces are kept the requests that asked for it."""
@@ -68,6 +70,15 @@ class JobNotifier:
         except Exception:  # the broker's client has many kinds of failure
             return False
         return True
+
+    @cached_property
+    def _celery(self) -> "Celery":
+        # Most commands notify nothing, and the library takes a tenth of their start; `app.blueprints` imports it early.
+        from celery import Celery  # noqa: PLC0415  # see the line above
+
+        celery = Celery("job-notifier", broker=self._broker_url, set_as_current=False)
+        celery.conf.update(publisher_configuration(self._broker_url, set(QUEUES.values())))
+        return celery
 
     def _run(self) -> None:
         pause = threading.Event()

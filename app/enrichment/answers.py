@@ -25,10 +25,9 @@ from app.enrichment.models import EnrichmentRequest
 from app.enrichment.queries import FIND_REQUEST, StoredRequest
 from app.enrichment.rules import INFERENCE, State, expiry, summarize
 from app.enrichment.schemas import Answer, Item
+from app.enrichment.views import AnyRequest
 from app.interactions.service import queue_promotion
 from app.interactions.sql import promotion_outbox
-
-AnyRequest = EnrichmentRequest | StoredRequest
 
 
 class OptedOut(Forbidden):

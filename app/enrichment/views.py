@@ -1,15 +1,22 @@
 """Requests as agents and companies see them: the next action that is allowed now, and nothing else."""
 
+import threading
 import uuid
 from dataclasses import dataclass
 from datetime import datetime
+from operator import attrgetter
 from typing import Any
 
+import orjson
+from cachetools import LRUCache, cached
+
 from app.catalog.entries import PRODUCT_VERSION, hash_entries
+from app.catalog.schemas import CatalogEntrySchema
 from app.core import protocol
 from app.core.pepper import current_pepper
 from app.core.purposes import Purpose
 from app.core.settings import current_settings
+from app.core.wire.encoder import list_encoder
 from app.customers.rules import CHOICES, Level
 from app.enrichment.models import EnrichmentRequest
 from app.enrichment.queries import StoredRequest
@@ -22,6 +29,11 @@ _TEXTS = protocol.read("instructions.json")["context"]
 
 ANSWERS = "/api/v2/enrichment/answers"
 CHOICE = "/api/v2/enrichment/consent/decisions"
+
+MAX_CACHED_CATALOGS = 256
+"""Of a process; each is kept under the hash of its content, so it is never out of date."""
+
+AnyRequest = EnrichmentRequest | StoredRequest
 
 REQUIRED = ("key", "type", "value", "provenance")
 
@@ -57,7 +69,7 @@ class ChoiceView:
     submit: dict[str, Any] | None
 
 
-def _texts(request: EnrichmentRequest | StoredRequest) -> dict[str, str]:
+def _texts(request: AnyRequest) -> dict[str, str]:
     """Return the instructions of a request's state; those of an open request name its purpose."""
     is_open = request.state == State.ANSWER_READY
     texts: dict[str, str] = _TEXTS[request.state][request.purpose] if is_open else _TEXTS[request.state]
@@ -108,25 +120,35 @@ def show_choice(request: EnrichmentRequest, *, changed: bool) -> ChoiceView:
     return ChoiceView(request.id, State(request.state), changed, texts["stage"], texts["answer"], submit(request))
 
 
-def submit(request: EnrichmentRequest | StoredRequest) -> dict[str, Any] | None:
+def submit(request: AnyRequest) -> dict[str, Any] | None:
     """Return the action that answers a request, or None unless it is open."""
     if request.state != State.ANSWER_READY:
         return None
+    catalog = _encode_catalog(request)
     items = {
         "maximum": MAX_ITEMS,
         "required": list(REQUIRED),
         "type": sorted({entry["type"] for entry in request.catalog}),
         "provenance": list(PROVENANCES),
         "catalogVersion": request.catalog_version,
-        "catalog": request.catalog,
+        "catalog": catalog,
     }
     return {
         **_action(ANSWERS, request),
-        "bodySchema": {"status": list(STATUSES), "items": items, "catalog": request.catalog},
+        "bodySchema": {"status": list(STATUSES), "items": items, "catalog": catalog},
     }
 
 
-def _action(path: str, request: EnrichmentRequest | StoredRequest) -> dict[str, Any]:
+_encode_entries = list_encoder(CatalogEntrySchema())
+
+
+@cached(LRUCache(MAX_CACHED_CATALOGS), key=attrgetter("catalog_hash"), lock=threading.Lock())
+def _encode_catalog(request: AnyRequest) -> orjson.Fragment:
+    """Return the catalog of a request as JSON; it is in a body twice, and the same in the requests of a product."""
+    return _encode_entries(request.catalog)
+
+
+def _action(path: str, request: AnyRequest) -> dict[str, Any]:
     settings = current_settings()
     token = handle.mint(request.id, current_pepper().derive(Purpose.REQUEST_HANDLE))
     return {

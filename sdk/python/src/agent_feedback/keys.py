@@ -11,6 +11,8 @@ _PRODUCT_KEY = re.compile(r"af_live_([0-9a-f]{32})_([!-~]{20,200})\Z")
 _COMPANY_KEY = re.compile(r"(af_(?:company|live)_[0-9a-f]{32})_[!-~]{20,200}\Z")
 _SCOPE = re.compile(r"([0-9a-f]{32})_")
 
+_encode = json.JSONEncoder(separators=(",", ":")).encode
+
 
 class ProductKey:
     """A product key: authenticates telemetry and signs capabilities."""
@@ -33,9 +35,9 @@ class ProductKey:
 
     def sign(self, claims: dict[str, Any]) -> str:
         """Return the capability of these claims, in their order."""
-        payload = base64url(json.dumps(claims, separators=(",", ":")).encode())
+        payload = base64url(_encode(claims).encode())
         message = f"afr2_{self.id}.{payload}"
-        return f"{message}.{base64url(hmac.new(self._signing_secret, message.encode(), hashlib.sha256).digest())}"
+        return f"{message}.{base64url(hmac.digest(self._signing_secret, message.encode(), 'sha256'))}"
 
     def __repr__(self) -> str:
         return f"ProductKey(af_live_{self.id}_…)"

@@ -31,6 +31,8 @@ _WARNINGS = {
 
 logger = logging.getLogger("agent_feedback")
 
+_encode = json.JSONEncoder(separators=(",", ":"), allow_nan=False).encode
+
 Event = dict[str, Any]
 
 
@@ -141,7 +143,8 @@ class TelemetryQueue:
             self._queue.popleft()
         self._queue.append(QueuedEvent(text))
         self._ensure_thread()
-        if len(self._queue) == 1 or len(self._queue) >= BATCH_SIZE:
+        # The thread waits for the first event, or for a batch to be full; it looks again before it waits.
+        if len(self._queue) in (1, BATCH_SIZE):
             self._condition.notify_all()
         return "queue_full" if is_full else None
 
@@ -259,7 +262,7 @@ class TelemetryQueue:
 def _as_json(event: Event) -> bytes | None:
     # At once and not when it is sent: an event that cannot be serialized must not cost its batch.
     try:
-        return json.dumps(event, separators=(",", ":"), allow_nan=False).encode()
+        return _encode(event).encode()
     except Exception:
         return None
 
