@@ -222,7 +222,7 @@ def test_patterns_are_read_alike_by_every_dialect(description: dict[str, Any]) -
 
 def test_the_description_opens_with_the_credentials(description: dict[str, Any]) -> None:
     info = description["info"]
-    assert all(prefix in info["description"] for prefix in ("af_live_", "af_company_", "afr2_", "aqr1_", "cookie"))
+    assert all(prefix in info["description"] for prefix in ("af_live_", "af_company_", "af_read_", "afr2_", "aqr1_", "cookie"))
     assert info["license"]["name"] == "MIT"
     assert description["servers"] == [{"url": "http://127.0.0.1:8000"}]
 
