@@ -26,11 +26,12 @@ from app.evidence.routes import summaries
 from app.health.routes import blp as health
 from app.outcomes.routes import blp as outcomes
 from app.personalization.routes import blp as personalization
+from app.reading.routes import blp as reading
 from app.reports.routes import blp as reports
 from app.screening.payload import refuse_forbidden_keys
 from app.screening.service import check_rules
 from app.telemetry.routes import blp as telemetry
-from app.tokens.guards import CAPABILITY, COMPANY_KEY, PRODUCT_KEY, PUBLIC
+from app.tokens.guards import CAPABILITY, COMPANY_KEY, PRODUCT_KEY, PUBLIC, READ_KEY
 from app.version import VERSION
 from config.settings import Settings
 
@@ -47,6 +48,7 @@ API_MOUNTS = (
     Mount(context, "/api/v2", COMPANY_KEY),
     Mount(personalization, "/api/v2/personalization", COMPANY_KEY),
     Mount(evidence, "/api/v1/evidence/http-requests", COMPANY_KEY),
+    Mount(reading, "/api/v2", READ_KEY),
     Mount(summaries, "/api/products", DASHBOARD_SESSION),
     Mount(well_known, "/.well-known", PUBLIC, cors=True),
     Mount(sdk, "/sdk", PUBLIC),

@@ -50,7 +50,7 @@ DEFAULT_LIMITS = {
     # An agent needs about fifteen: two introspections, a decision, a review, a report that counts nine times.
     LimitName.CAPABILITY: "120/minute",
     LimitName.KEY: "120000/minute",
-    # 200 rows each: 120,000 rows a minute, and at most a few percent of a core.
+    # Of 200 rows each: 120,000 rows a minute. The most expensive pages take a tenth of a core.
     LimitName.READ_KEY: "600/minute",
     LimitName.WORKSPACE: "240000/minute",
 }
