@@ -56,10 +56,16 @@ class Criteria:
 
 
 class Page(NamedTuple, Generic[Row]):
-    """The rows of a page, and the position that the next one begins behind, if there is one."""
+    """The rows of a page, the position of the last one that was looked at, and whether there may be more behind it."""
 
     rows: list[Row]
-    next_position: Position | None
+    last_position: Position | None
+    has_more: bool
+
+    @property
+    def next_position(self) -> Position | None:
+        """The position that the next page begins behind, if there is one."""
+        return self.last_position if self.has_more else None
 
 
 class PagedTable(Generic[Row]):
@@ -105,7 +111,7 @@ class PagedTable(Generic[Row]):
         has_more = len(records) > limit or (bool(records) and records[-1][0] == scan_limit)
         records = records[:limit]
         rows = [self._make_row(*record[4:]) for record in records if record[1]]
-        return Page(rows, Position(records[-1][2], records[-1][3]) if has_more else None)
+        return Page(rows, Position(records[-1][2], records[-1][3]) if records else None, has_more)
 
     def find(self, tenant_id: uuid.UUID, id_: uuid.UUID, since: datetime) -> Row | None:
         """Return the row of an id that is no older than `since`, or None."""
