@@ -18,7 +18,7 @@ from app.dashboard.home import pages
 from app.dashboard.playground import playground
 from app.dashboard.sign_in import sign_in_pages
 from app.dashboard.single_sign_on import single_sign_on
-from app.discovery.routes import sdk, well_known
+from app.discovery.routes import agent_texts, sdk, well_known
 from app.enrichment.guards import REQUEST_HANDLE
 from app.enrichment.routes import answers_blp, requests_blp
 from app.evidence.routes import blp as evidence
@@ -51,6 +51,7 @@ API_MOUNTS = (
     Mount(reading, "/api/v2", READ_KEY),
     Mount(summaries, "/api/products", DASHBOARD_SESSION),
     Mount(well_known, "/.well-known", PUBLIC, cors=True),
+    Mount(agent_texts, "/", PUBLIC, cors=True),
     Mount(sdk, "/sdk", PUBLIC),
     Mount(health, "/", PUBLIC, is_limited=False),
     Mount(sign_in, "/api", OWN_ORIGIN),

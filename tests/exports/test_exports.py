@@ -1,150 +1,29 @@
 """Exports hold what the database holds, once, whatever happens to a run."""
 
-import csv
-import json
-import uuid
-from datetime import UTC, date, datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
-from flask import Flask
 from flask.testing import FlaskClient
 from sqlalchemy import text
 
-from app.cli.export import read_instant
 from app.core.database import session, transaction
 from app.exports import service
 from app.exports.files import Format
 from app.exports.service import Export
 from app.exports.state import ExportConflict
 from app.telemetry import persistence
-from tests.factories import Company, create_company, event, observation, send_events, send_evidence
-from tests.reading.conftest import NOW, Reader
-
-pytest_plugins = ["tests.reading.conftest"]
-
-NAMES = (
-    "interactions",
-    "reviews",
-    "reports",
-    "consent_decisions",
-    "decisions",
-    "outcomes",
-    "evidence_counts",
-)
-HOSTILE = (
-    "=HYPERLINK(A1) and more",
-    "+1 at the beginning",
-    "-1 at the beginning",
-    "@import of something",
-    "'quoted' from the beginning",
-    'a "quoted" word, and a comma',
-    "one line\nand another\r\nand a third",
-    "\ttabs and \u2028 separators \u202e and a lone 💥",
-    "a,b;c|d\\e \\u0000 \\n",
-)
+from tests.exports.fixtures import HOSTILE, NAMES, as_csv, export_to, read
+from tests.factories import Company, create_company, event, send_events
+from tests.reading.fixtures import NOW, Reader
 
 
 @pytest.fixture(autouse=True)
 def no_waiting_for_disks(monkeypatch: pytest.MonkeyPatch) -> None:
     """What a process has written outlives it anyway; test_kill.py waits for the disk."""
     monkeypatch.setattr("os.fsync", lambda descriptor: None)
-
-
-def export_to(folder: Path, company: Company, format_: str = "ndjson", **options: Any) -> dict[str, int]:
-    return service.run(Export(company.environment_id, Format(format_), folder, **options))
-
-
-def read(folder: Path, name: str, format_: str) -> list[dict[str, Any]]:
-    """Return the items of a list as the read API shows them."""
-    if format_ == "ndjson":
-        return [json.loads(line) for line in (folder / f"{name}.ndjson").read_text().split("\n")[:-1]]
-    if format_ == "parquet":
-        paths = sorted(folder.glob(f"{name}*.parquet"), key=lambda path: (len(path.name), path.name))
-        return [_plain(row) for path in paths for row in pq.read_table(path).to_pylist()]
-    with (folder / f"{name}.csv").open(newline="") as file:
-        return list(csv.DictReader(file))
-
-
-def _plain(row: dict[str, Any]) -> dict[str, Any]:
-    return {name: _plain_value(value) for name, value in row.items()}
-
-
-def _plain_value(value: Any) -> Any:
-    if isinstance(value, datetime):
-        return value.isoformat().replace("+00:00", "Z")
-    if isinstance(value, date):
-        return value.isoformat()
-    return json.loads(value) if isinstance(value, str) and value[:1] in "[{" and value else value
-
-
-def as_csv(item: dict[str, Any]) -> dict[str, str]:
-    """Return the row of an item, with the marks of texts that could be formulas removed again."""
-    return {name: _csv_value(value) for name, value in item.items()}
-
-
-def _csv_value(value: Any) -> str:
-    if isinstance(value, (dict, list, bool)):
-        return json.dumps(value, separators=(",", ":"), ensure_ascii=False)
-    return "" if value is None else str(value)
-
-
-def insert(table: str, **values: Any) -> None:
-    with transaction():
-        places = ", ".join(f":{name}" for name in values)
-        session().execute(text(f"INSERT INTO {table} ({', '.join(values)}) VALUES ({places})"), values)
-
-
-@pytest.fixture
-def filled(reader: Reader, client: FlaskClient, company: Company) -> Company:
-    """A company with rows in every list, older than what may still be on its way."""
-    product_id, environment_id, at = company.product_id, company.environment_id, NOW - timedelta(hours=1)
-    for number, note in enumerate(HOSTILE):
-        interaction_id = reader.store_interaction(timedelta(minutes=9), customer_ref=f"c_{number}", duration_ms=-0.5)
-        reader.store_review(timedelta(minutes=8), interaction_id=interaction_id, note=note)
-        insert(
-            "reports",
-            environment_id=environment_id,
-            interaction_id=interaction_id,
-            id=uuid.uuid4(),
-            summary=note,
-            findings=json.dumps([{"kind": "gap", "topic": "t", "detail": note}]),
-            workaround=json.dumps({"used": True, "detail": note}) if number % 2 else None,
-            created_at=at,
-        )
-        insert(
-            "consent_decisions",
-            environment_id=environment_id,
-            interaction_id=interaction_id,
-            decision="approved",
-            question="once/1",
-            key_id="k",
-            decided_at=at,
-        )
-        decision_id = uuid.uuid4()
-        insert(
-            "personalization_decisions",
-            product_id=product_id,
-            external_id=f"d_{number}",
-            id=decision_id,
-            retrieval_id=uuid.uuid4(),
-            purpose="product_personalization",
-            signal_ids=[uuid.uuid4(), uuid.uuid4()],
-            created_at=at,
-        )
-        insert(
-            "personalization_outcomes",
-            product_id=product_id,
-            external_id=f"o_{number}",
-            id=uuid.uuid4(),
-            decision_id=decision_id,
-            outcome="conversion",
-            created_at=at,
-        )
-    send_evidence(client, company, observation(), observation(referrerHost="chatgpt.com"))
-    return company
 
 
 def test_what_is_exported_is_what_the_read_api_shows(reader: Reader, filled: Company, tmp_path: Path) -> None:
@@ -304,45 +183,3 @@ def test_two_runs_at_once_are_refused(filled: Company, tmp_path: Path, monkeypat
 
     with pytest.raises(ExportConflict, match="Another export is writing"):
         service.run(Export(filled.environment_id, Format.NDJSON, tmp_path), run_again)
-
-
-def test_the_command_says_in_one_line_what_it_has_done(app: Flask, filled: Company, tmp_path: Path) -> None:
-    arguments = ["export", "--environment", str(filled.environment_id), "--since", "2020-01-01", "--to", str(tmp_path)]
-    result = app.test_cli_runner().invoke(args=arguments)
-    assert result.output == (
-        f"Exported 9 interactions, 9 reviews, 9 reports, 9 consent decisions, 9 decisions, 9 outcomes and 2 evidence "
-        f"counts to {tmp_path}.\n"
-    )
-    result = app.test_cli_runner().invoke(args=[*arguments, "--format", "ndjson", "--json"])
-    assert json.loads(result.output)["rows"]["reviews"] == 0
-
-
-@pytest.mark.parametrize(
-    ("changes", "sentence"),
-    [
-        ({"--environment": str(uuid.uuid4())}, "There is no environment with this id."),
-        ({"--to": "/dev/null/below"}, "Not a directory"),
-        ({"--since": "yesterday"}, "write a date as 2026-01-31"),
-        ({"--format": "xlsx"}, "Invalid value for '--format'"),
-    ],
-)
-def test_an_error_is_one_sentence(
-    app: Flask, company: Company, tmp_path: Path, changes: dict[str, str], sentence: str
-) -> None:
-    options = {"--environment": str(company.environment_id), "--to": str(tmp_path / "new"), **changes}
-    result = app.test_cli_runner().invoke(args=["export", *(part for pair in options.items() for part in pair)])
-    assert (result.exit_code != 0, sentence in result.output) == (True, True), result.output
-    assert not (tmp_path / "new").exists()
-
-
-@pytest.mark.parametrize(
-    ("written", "instant"),
-    [
-        ("2026-01-31", datetime(2026, 1, 31, tzinfo=UTC)),
-        ("2026-01-31T12:00:00Z", datetime(2026, 1, 31, 12, tzinfo=UTC)),
-        ("2026-01-31T12:00:00+02:00", datetime(2026, 1, 31, 10, tzinfo=UTC)),
-        ("soon", None),
-    ],
-)
-def test_an_instant_is_read_as_people_write_it(written: str, instant: datetime | None) -> None:
-    assert read_instant(written) == instant

@@ -16,7 +16,7 @@ from tests.conftest import ROOT, Servers, environment
 from tests.factories import Company
 from tests.journeys.stack import BIN, wait_until
 
-ROWS = 60_000
+ROWS = 30_000
 
 FILL = text("""
     INSERT INTO interactions (environment_id, id, received_at, surface, operation, classification)

@@ -12,7 +12,7 @@ from app.interactions import service as interactions
 from app.products import service as products
 from app.telemetry import persistence
 from tests.factories import Company, bearer, create_company, create_read_key, event, send_events, send_review
-from tests.reading.conftest import NOW, Reader
+from tests.reading.fixtures import NOW, Reader
 from tests.reports.test_reports import FULL_REPORT
 
 LISTS = ("reviews", "reports", "interactions", "operations")

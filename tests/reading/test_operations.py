@@ -11,7 +11,7 @@ from app.products import service as products
 from app.reading.rules import write_cursor
 from app.summaries.rules import DEFAULT_DAYS, Sort
 from tests.factories import Company
-from tests.reading.conftest import NOW, Reader
+from tests.reading.fixtures import NOW, Reader
 
 INSERT = text("""
     INSERT INTO interaction_days
