@@ -20,7 +20,7 @@ from app.dashboard.home import pages
 from app.dashboard.playground import playground
 from app.dashboard.sign_in import sign_in_pages
 from app.dashboard.single_sign_on import single_sign_on
-from app.discovery.routes import sdk, well_known
+from app.discovery.routes import agent_texts, sdk, well_known
 from app.enrichment.guards import REQUEST_HANDLE
 from app.enrichment.routes import answers_blp, requests_blp
 from app.evidence.routes import blp as evidence
@@ -30,11 +30,12 @@ from app.metrics.guards import METRICS_READER, restrict_port
 from app.metrics.routes import blp as metrics
 from app.outcomes.routes import blp as outcomes
 from app.personalization.routes import blp as personalization
+from app.reading.routes import blp as reading
 from app.reports.routes import blp as reports
 from app.screening.payload import refuse_forbidden_keys
 from app.screening.service import check_rules
 from app.telemetry.routes import blp as telemetry
-from app.tokens.guards import CAPABILITY, COMPANY_KEY, PRODUCT_KEY, PUBLIC
+from app.tokens.guards import CAPABILITY, COMPANY_KEY, PRODUCT_KEY, PUBLIC, READ_KEY
 from app.version import VERSION
 from config.observability import MetricsAccess
 from config.settings import Settings
@@ -52,8 +53,10 @@ API_MOUNTS = (
     Mount(context, "/api/v2", COMPANY_KEY),
     Mount(personalization, "/api/v2/personalization", COMPANY_KEY),
     Mount(evidence, "/api/v1/evidence/http-requests", COMPANY_KEY),
+    Mount(reading, "/api/v2", READ_KEY),
     Mount(summaries, "/api/products", DASHBOARD_SESSION),
     Mount(well_known, "/.well-known", PUBLIC, cors=True),
+    Mount(agent_texts, "/", PUBLIC, cors=True),
     Mount(sdk, "/sdk", PUBLIC),
     Mount(health, "/", PUBLIC, is_limited=False),
     Mount(sign_in, "/api", OWN_ORIGIN),

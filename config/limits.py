@@ -25,6 +25,8 @@ class LimitName(StrEnum):
     """The requests with one interaction's capability, or with one request's handle."""
     KEY = "key"
     """The requests with one product or company key."""
+    READ_KEY = "read_key"
+    """The requests with one read key, each of which may look at thousands of rows."""
     WORKSPACE = "workspace"
     """The requests with any credential of one workspace."""
 
@@ -48,6 +50,8 @@ DEFAULT_LIMITS = {
     # An agent needs about fifteen: two introspections, a decision, a review, a report that counts nine times.
     LimitName.CAPABILITY: "120/minute",
     LimitName.KEY: "120000/minute",
+    # Of 200 rows each: 120,000 rows a minute. The most expensive pages take a tenth of a core.
+    LimitName.READ_KEY: "600/minute",
     LimitName.WORKSPACE: "240000/minute",
 }
 

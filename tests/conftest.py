@@ -28,7 +28,13 @@ from tests.factories import TEST_URL, Company, create_company
 from tests.tenancy.recorder import recording
 from tests.tenancy.statements import require_tenants
 
-pytest_plugins = ["tests.accounts.fixtures", "tests.accounts.providers", "tests.journeys.fixtures"]
+pytest_plugins = [
+    "tests.accounts.fixtures",
+    "tests.accounts.providers",
+    "tests.journeys.fixtures",
+    "tests.reading.fixtures",
+    "tests.exports.fixtures",
+]
 
 FILLED = text(" UNION ALL ".join(f"SELECT '{name}' WHERE EXISTS (SELECT FROM {name})" for name in METADATA.tables))
 """Asks once which tables have rows: every test does so."""

@@ -13,6 +13,7 @@ from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
 from app.accounts import service as accounts
+from app.core.database import transaction
 from app.products import service as products
 from app.products.rules import KeyKind, Mode
 
@@ -69,6 +70,12 @@ def create_company(mode: Mode = Mode.NEVER_ASK) -> Company:
         workspace.email,
         workspace.password,
     )
+
+
+def create_read_key(environment_id: uuid.UUID) -> str:
+    """Create a read key of an environment, within a transaction of its own, and return its text."""
+    with transaction():
+        return products.create_key(environment_id, KeyKind.READ).text
 
 
 def event(interaction_id: str | None = None, **details: Any) -> dict[str, Any]:

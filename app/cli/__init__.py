@@ -5,7 +5,7 @@ from pathlib import Path
 
 from flask import Flask
 
-from app.cli.groups import LazyGroup
+from app.cli.groups import LazyCommand, LazyGroup
 
 GROUPS = (
     LazyGroup("workspace", "app.cli.workspaces:group", help="Workspaces, one for each company."),
@@ -27,6 +27,7 @@ GROUPS = (
         help="Everything that is stored of one customer, who is named by reference.",
     ),
     LazyGroup("webhook", "app.cli.webhooks:group", help="Webhooks: endpoints of companies, and their deliveries."),
+    LazyCommand("export", "app.cli.export:export", help="Write what an environment has into files."),
     LazyGroup("jobs", "app.cli.jobs:group", help="The background jobs."),
     LazyGroup("secrets", "app.cli.secrets:group", help="The secrets of the service."),
     LazyGroup("db", "app.cli.migrations:group", help="Migrations of the database."),

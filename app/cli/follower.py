@@ -2,16 +2,14 @@
 
 import uuid
 from collections.abc import Callable, Iterator
-from datetime import datetime, timedelta
+from datetime import datetime
 from functools import partial
 
 from app.core import clock
+from app.core.database.pages import COMMIT_DELAY
 from app.interactions.feed import Feed, FeedCriteria, FeedItem
 
 PAGE_SIZE = 500
-
-COMMIT_DELAY = timedelta(seconds=10)
-"""A row may become visible this long after its created_at, so each poll reads that far back."""
 
 Cursor = tuple[datetime, uuid.UUID, uuid.UUID]
 

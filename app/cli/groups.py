@@ -1,9 +1,25 @@
-"""Command groups whose modules are imported when one of their commands is used."""
+"""Commands and groups of commands whose modules are imported when they are used."""
 
 from importlib import import_module
 from typing import Any
 
 import click
+
+
+class LazyCommand(click.Command):
+    """A command that is imported when it is used."""
+
+    def __init__(self, name: str, target: str, **attributes: Any) -> None:
+        super().__init__(name, **attributes)
+        self._target = target
+
+    def make_context(
+        self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
+    ) -> click.Context:
+        """Return a context of the command itself."""
+        module_name, _, attribute = self._target.partition(":")
+        command: click.Command = getattr(import_module(module_name), attribute)
+        return command.make_context(info_name, args, parent, **extra)
 
 
 class LazyGroup(click.Group):

@@ -6,7 +6,7 @@ They are kept longer than feedback: without its decision, a customer who decline
 import uuid
 from datetime import datetime
 
-from sqlalchemy import CheckConstraint, DateTime, ForeignKey, Integer, Text
+from sqlalchemy import CheckConstraint, DateTime, ForeignKey, Index, Integer, Text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.consent.rules import DECISIONS
@@ -33,7 +33,10 @@ class ConsentDecision(Base):
     """One recorded decision: the audit trail, and the state of a single use."""
 
     __tablename__ = "consent_decisions"
-    __table_args__ = (CheckConstraint(f"decision IN {DECISIONS}", name="decision"),)
+    __table_args__ = (
+        CheckConstraint(f"decision IN {DECISIONS}", name="decision"),
+        Index("ix_consent_decisions_decided", "environment_id", "decided_at"),
+    )
 
     environment_id: Mapped[uuid.UUID] = mapped_column(
         ForeignKey("environments.id", ondelete="CASCADE"), primary_key=True

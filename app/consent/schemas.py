@@ -4,7 +4,7 @@ import marshmallow
 from marshmallow import fields
 
 from app.consent.rules import DECISIONS, Basis, State
-from app.core.wire.fields import Choice, Flag, Instant, Text
+from app.core.wire.fields import Choice, Flag, Identifier, Instant, Text
 from app.core.wire.schemas import List, Payload, Schema
 from app.products.rules import Mode
 
@@ -175,3 +175,14 @@ class SubjectStateSchema(marshmallow.Schema):
     state = fields.String(metadata={"enum": ["unknown", *DECISIONS]})
     revision = fields.Integer()
     subjects = fields.List(fields.Nested(SubjectSchema))
+
+
+class ConsentDecisionItemSchema(Schema):
+    """A recorded decision; `subject` is null where it is about a single use."""
+
+    interaction_id = Identifier(required=True)
+    subject = fields.String(required=True, allow_none=True)
+    decision = Choice(DECISIONS, required=True)
+    revision = fields.Integer(required=True, allow_none=True)
+    question = fields.String(required=True)
+    decided_at = Instant(required=True)

@@ -12,3 +12,8 @@ def read(name: str) -> dict[str, Any]:
     """Return one protocol file."""
     content: dict[str, Any] = json.loads((FOLDER / name).read_text())
     return content
+
+
+def read_text(name: str) -> str:
+    """Return the text of one protocol file."""
+    return (FOLDER / name).read_text()

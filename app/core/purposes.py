@@ -53,7 +53,7 @@ class Pepper:
         return hmac.digest(self._secret, message.encode(), "sha256")
 
     def digest_key(self, text: str) -> bytes:
-        """Return the digest by which a product or company key is recognised: 32 bytes.
+        """Return the digest by which a product, company or read key is recognised: 32 bytes.
 
         Its messages begin with `af_`, which no purpose does.
         """

@@ -1,4 +1,4 @@
-"""Build the two discovery documents."""
+"""Build the two discovery documents, security.txt and llms.txt."""
 
 from datetime import UTC, datetime, time, timedelta
 from typing import Any
@@ -81,6 +81,19 @@ def security(contact: str, policy: str | None, feedback_url: str, now: datetime)
         "Policy": policy,
     }
     return "".join(f"{name}: {value}\n" for name, value in fields.items() if value)
+
+
+def llms(service_name: str, feedback_url: str, app_url: str, downloads: dict[str, str]) -> str:
+    """Return llms.txt (llmstxt.org): what the service is, for agents, with links to the rest."""
+    values = {
+        "service": service_name,
+        "base": feedback_url,
+        "app": app_url,
+        "privacy": _PRIVACY,
+        "protocol": feedback_url + downloads["protocol"],
+        "python": feedback_url + downloads["python"],
+    }
+    return protocol.read_text("llms.txt").format_map(values)
 
 
 def deprecated(service_name: str, feedback_url: str) -> dict[str, Any]:

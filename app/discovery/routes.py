@@ -16,6 +16,7 @@ BINARY = {"type": "string", "format": "binary"}
 TEXT = {"type": "string"}
 
 well_known = Blueprint("discovery", __name__, description="Where everything is.")
+agent_texts = Blueprint("agent_texts", __name__, title="Texts for agents", description="What this is, for agents.")
 sdk = Blueprint("sdk", __name__, title="SDK downloads", description="The SDKs and the protocol archive.")
 
 
@@ -52,6 +53,18 @@ def security() -> Response:
     if settings.security_contact is None:
         raise NotFound
     text = document.security(settings.security_contact, settings.security_policy, settings.feedback_url, clock.now())
+    return cacheable(Response(text, mimetype="text/plain"), CACHE_S)
+
+
+@agent_texts.get("/llms.txt", operation_id="getLlmsText")
+@agent_texts.response(200, TEXT, content_type="text/plain", cache_s=CACHE_S)
+def llms() -> Response:
+    """Say what this service is, for agents (llmstxt.org).
+
+    Markdown with links to the discovery document, the API description and the downloads.
+    """
+    settings = current_settings()
+    text = document.llms(settings.service_name, settings.feedback_url, settings.app_url, downloads.paths())
     return cacheable(Response(text, mimetype="text/plain"), CACHE_S)
 
 

@@ -158,3 +158,23 @@ def _daily(rows: list[Row], window: rules.Window) -> list[DayCount]:
     counts = {row["day_on"]: DayCount(row["day_on"], row["fetches"], row["referrals"]) for row in rows if row["day_on"]}
     days = (window.first_on + timedelta(days=number) for number in range(window.days))
     return [counts.get(day, DayCount(day, 0, 0)) for day in days]
+
+
+_COUNT_DAYS = text(f"""
+    WITH counted AS (
+        SELECT day_on, {DIMENSIONS}, events FROM evidence_days
+        WHERE environment_id = :environment_id AND day_on BETWEEN :first_on AND :last_on
+        UNION ALL
+        SELECT day_on, {DIMENSIONS}, events FROM evidence_changes
+        WHERE environment_id = :environment_id AND day_on BETWEEN :first_on AND :last_on
+    )
+    SELECT day_on AS date, {DIMENSIONS}, sum(events)::bigint AS events FROM counted
+    GROUP BY day_on, {DIMENSIONS} HAVING sum(events) <> 0 ORDER BY day_on, {DIMENSIONS}
+""")
+
+
+def list_counts(environment_id: uuid.UUID, first_on: date, last_on: date) -> list[Row]:
+    """Return the counts of each of these days by their dimensions; a dimension that does not apply is None."""
+    values = {"environment_id": environment_id, "first_on": first_on, "last_on": last_on}
+    rows = session().execute(_COUNT_DAYS, values).mappings()
+    return [{name: value or None for name, value in row.items()} for row in rows]

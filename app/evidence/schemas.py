@@ -242,3 +242,16 @@ class SummarySchema(Schema):
     by_source = _counts(SourceCountSchema)
     by_network_evidence_method = _counts(CountSchema)
     daily = _counts(DayCountSchema)
+
+
+class EvidenceCountItemSchema(Schema):
+    """How many events of a day had the same source, actor and referrer; null is none."""
+
+    date = fields.Date(required=True)
+    source_kind = Choice(SOURCE_KINDS, required=True)
+    source_provider = fields.String(required=True)
+    actor_provider = fields.String(required=True, allow_none=True)
+    fetch_class = fields.String(required=True, allow_none=True)
+    network_method = fields.String(required=True, allow_none=True, data_key="networkEvidenceMethod")
+    referral_provider = fields.String(required=True, allow_none=True)
+    events = fields.Integer(required=True)

@@ -36,6 +36,18 @@ REMOVE_EMPTY_SESSIONS = """
 """
 """Removes those of the named sessions to which no interaction belongs any more."""
 
+# The limit keeps the planner from joining whole tables for a page of rows.
+JOIN_INTERACTION = """
+    LEFT JOIN LATERAL (
+        SELECT operation, surface FROM interactions
+        WHERE environment_id = f.environment_id AND id = f.interaction_id LIMIT 1
+    ) i ON true
+"""
+"""Joins the interaction `i` of rows `f` that have environment_id and interaction_id."""
+
+INTERACTION_COLUMNS = {"operation": "coalesce(i.operation, 'pending')", "surface": "coalesce(i.surface, 'unknown')"}
+"""What a row tells of its interaction, also before a job has inserted a placeholder for it."""
+
 
 def promotion_outbox(rows: str, method: str) -> str:
     """Return the statement that queues a promotion for each of `rows`: environment_id, interaction_id, created_at."""

@@ -1,7 +1,10 @@
 """marshmallow schemas of reviews."""
 
+from marshmallow import fields
+
 from app.core.wire.fields import Choice, Flag, Identifier, Instant, Text
 from app.core.wire.schemas import Nested, Payload, Schema
+from app.interactions.rules import SURFACES, UNKNOWN_SURFACE
 from app.outcomes.rules import MAX_NOTE_LENGTH, MIN_NOTE_LENGTH, OUTCOMES
 
 
@@ -38,6 +41,13 @@ class ReviewSchema(Schema):
     note = Text(max_length=MAX_NOTE_LENGTH, required=True)
     source = Choice(("capability",), required=True)
     created_at = Instant(required=True)
+
+
+class ReviewItemSchema(ReviewSchema):
+    """A review, and what it is about; `pending` and `unknown` where telemetry has not told."""
+
+    operation = fields.String(required=True)
+    surface = Choice((*SURFACES, UNKNOWN_SURFACE), required=True)
 
 
 class AcceptedOutcomeSchema(Schema):

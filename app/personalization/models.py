@@ -18,6 +18,7 @@ class PersonalizationDecision(Base):
     __table_args__ = (
         CheckConstraint(f"purpose IN {PURPOSES}", name="purpose"),
         Index("ix_personalization_decisions_id", "product_id", "id", unique=True),
+        Index("ix_personalization_decisions_created", "product_id", "created_at"),
         Index("ix_personalization_decisions_customer", "product_id", "customer_id"),
     )
 
@@ -38,6 +39,7 @@ class PersonalizationOutcome(Base):
     __tablename__ = "personalization_outcomes"
     __table_args__ = (
         CheckConstraint(f"outcome IN {OUTCOMES}", name="outcome"),
+        Index("ix_personalization_outcomes_created", "product_id", "created_at"),
         Index("ix_personalization_outcomes_decision", "product_id", "decision_id"),
     )
 

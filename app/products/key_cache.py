@@ -110,7 +110,7 @@ class CachedKey:
     pepper_id: bytes | None
     """The pepper of the digest; None where it was not recorded yet."""
     signing_secret: bytes | None
-    """What capabilities are signed with; None of a company key, and where no sealing secret opens it."""
+    """What capabilities are signed with; None of other keys, and where no sealing secret opens it."""
     expires_at: datetime | None
     revoked_at: datetime | None
     last_used_at: datetime | None

@@ -12,8 +12,11 @@ from app.core.purposes import PepperRing
 from app.products.rules import KeyKind
 
 # The secret part of a product key may hold any visible character; the contract only gives its minimum length.
-_PRODUCT = re.compile(r"af_live_([0-9a-f]{32})_[!-~]{20,200}\Z")
-_COMPANY = re.compile(r"af_company_([0-9a-f]{32})_[A-Za-z0-9_-]{43}\Z")
+_PATTERNS = {
+    KeyKind.PRODUCT: re.compile(r"af_live_([0-9a-f]{32})_[!-~]{20,200}\Z"),
+    KeyKind.COMPANY: re.compile(r"af_company_([0-9a-f]{32})_[A-Za-z0-9_-]{43}\Z"),
+    KeyKind.READ: re.compile(r"af_read_([0-9a-f]{32})_[A-Za-z0-9_-]{43}\Z"),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,14 +32,13 @@ def mint(kind: KeyKind, environment_id: uuid.UUID) -> GeneratedKey:
     key_id, secret = secrets.token_hex(16), secrets.token_urlsafe(32)
     if kind is KeyKind.PRODUCT:
         return GeneratedKey(key_id, f"af_live_{key_id}_{environment_id.hex}_{secret}")
-    return GeneratedKey(key_id, f"af_company_{key_id}_{secret}")
+    return GeneratedKey(key_id, f"af_{kind}_{key_id}_{secret}")
 
 
 def read_id(text: str, kinds: Sequence[KeyKind]) -> str | None:
     """Return the id inside a key of one of these kinds, or None if the text is no such key."""
     for kind in kinds:
-        match = (_PRODUCT if kind is KeyKind.PRODUCT else _COMPANY).match(text)
-        if match:
+        if match := _PATTERNS[kind].match(text):
             return match[1]
     return None
 

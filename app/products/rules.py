@@ -19,6 +19,7 @@ class KeyKind(StrEnum):
 
     PRODUCT = "product"
     COMPANY = "company"
+    READ = "read"
 
 
 RETENTION_DAYS = range(1, 366)

@@ -158,7 +158,7 @@ def create_key(
     """Create a key; its text is returned here and never again."""
     environment = get_environment(environment_id)
     if has_company_right and kind is not KeyKind.PRODUCT:
-        raise Unprocessable("Only a product key can be given the company right; a company key has it already.")
+        raise Unprocessable("Only a product key can be given the company right.")
     key, pepper, now = keys.mint(kind, environment_id), current_pepper(), clock.now()
     session().add(
         Key(

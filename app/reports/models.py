@@ -19,6 +19,7 @@ class Report(Base):
     __table_args__ = (
         CheckConstraint(f"impact IN {IMPACTS}", name="impact"),
         Index("ix_reports_created", "environment_id", "created_at"),
+        Index("ix_reports_id", "environment_id", "id", unique=True),
     )
 
     environment_id: Mapped[uuid.UUID] = mapped_column(primary_key=True)

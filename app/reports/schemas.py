@@ -7,6 +7,7 @@ from marshmallow import fields
 
 from app.core.wire.fields import Choice, Flag, Identifier, Instant, Number, Text, Violation, invalid
 from app.core.wire.schemas import List, Nested, Payload, Schema
+from app.interactions.rules import SURFACES, UNKNOWN_SURFACE
 from app.reports.rules import (
     IMPACTS,
     KINDS,
@@ -127,6 +128,13 @@ class StoredReportSchema(Schema):
     workaround = fields.Nested(StoredWorkaroundSchema, required=True, allow_none=True)
     source = Choice(("capability",), required=True)
     created_at = Instant(required=True)
+
+
+class ReportItemSchema(StoredReportSchema):
+    """A report, and what it is about; `pending` and `unknown` where telemetry has not told."""
+
+    operation = fields.String(required=True)
+    surface = Choice((*SURFACES, UNKNOWN_SURFACE), required=True)
 
 
 class AcceptedReportSchema(Schema):

@@ -64,8 +64,8 @@ _STATED = (
 RULES: tuple[Rule, ...] = (
     Rule(
         "own_key",
-        r"(?i)af_live_|af_company_|afr2_|aqr1_",
-        regex(r"(?:af_live|af_company|afr2|aqr1)_(?P<value>[A-Za-z0-9_.-]{12,})"),
+        r"(?i)af_live_|af_company_|af_read_|afr2_|aqr1_",
+        regex(r"(?:af_live|af_company|af_read|afr2|aqr1)_(?P<value>[A-Za-z0-9_.-]{12,})"),
         Shape.MIXED,
         min_length=12,
     ),

@@ -37,6 +37,12 @@ class InvalidCompanyKey(InvalidBearerToken):
     sentence = "This endpoint takes a company API key, af_company_…, as a Bearer token from the company's backend."
 
 
+class InvalidReadKey(InvalidBearerToken):
+    """No valid read key."""
+
+    sentence = "This endpoint takes a read key, af_read_…, as a Bearer token from the company's own systems."
+
+
 class InvalidCapability(InvalidBearerToken):
     """No valid capability."""
 
@@ -94,6 +100,10 @@ def _authenticate_company_key() -> None:
     context.environment, context.key_id = key.environment, key.id
 
 
+def _authenticate_read_key() -> None:
+    g.environment = _verified_key((KeyKind.READ,), InvalidReadKey, LimitName.READ_KEY).environment
+
+
 def _authenticate_capability() -> None:
     try:
         token = bearer(InvalidCapability)
@@ -123,8 +133,10 @@ def find_key(key_id: str) -> CachedKey | None:
     return cache.find(key_id)
 
 
-def _verified_key(kinds: Sequence[KeyKind], error: type[InvalidBearerToken]) -> CachedKey:
-    """Return the caller's key, whose use is recorded, or raise `error`."""
+def _verified_key(
+    kinds: Sequence[KeyKind], error: type[InvalidBearerToken], limit: LimitName = LimitName.KEY
+) -> CachedKey:
+    """Return the caller's key, whose use is recorded and counted, or raise `error`."""
     text, cache, ring = bearer(error), key_cache(), pepper_ring()
     key_id = keys.read_id(text, kinds)
     key = find_key(key_id) if key_id else None
@@ -132,7 +144,7 @@ def _verified_key(kinds: Sequence[KeyKind], error: type[InvalidBearerToken]) -> 
         raise error
     if not key.is_valid(clock.now()):
         raise error
-    limiter().count_request((LimitName.KEY, key.id), (LimitName.WORKSPACE, key.environment.workspace_id))
+    limiter().count_request((limit, key.id), (LimitName.WORKSPACE, key.environment.workspace_id))
     cache.renew_digest(key, text, ring.newest)
     cache.record_use(key)
     return key
@@ -143,6 +155,9 @@ PRODUCT_KEY = Guard(
 )
 COMPANY_KEY = Guard(
     "companyKey", _authenticate_company_key, "A company API key, `af_company_…`. It stays on the company's servers."
+)
+READ_KEY = Guard(
+    "readKey", _authenticate_read_key, "A read key, `af_read_…`, of one environment. It can read and change nothing."
 )
 CAPABILITY = Guard(
     "capability", _authenticate_capability, "The capability of one interaction, `afr2_…`, from its envelope."

@@ -31,9 +31,16 @@ OPERATION_IDS = {
     "post /api/v2/personalization/outcomes": "recordOutcome",
     "post /api/v1/evidence/http-requests/batches": "sendEvidence",
     "get /api/products/{product_id}/evidence/http-requests/summary": "summarizeEvidence",
+    "get /api/v2/reviews": "listReviews",
+    "get /api/v2/reports": "listReports",
+    "get /api/v2/reports/{report_id}": "getReport",
+    "get /api/v2/interactions": "listInteractions",
+    "get /api/v2/interactions/{interaction_id}": "getInteraction",
+    "get /api/v2/operations": "listOperations",
     "get /.well-known/agent-feedback-v1.json": "getDiscovery",
     "get /.well-known/agent-feedback.json": "getDeprecatedDiscovery",
     "get /.well-known/security.txt": "getSecurityContact",
+    "get /llms.txt": "getLlmsText",
     "get /sdk/manifest.json": "getManifest",
     "get /sdk/{name}": "downloadSdk",
     "get /healthz": "getLiveness",
@@ -133,6 +140,7 @@ def test_only_the_operations_of_public_mounts_need_no_credential(description: di
         "get /.well-known/agent-feedback-v1.json",
         "get /.well-known/agent-feedback.json",
         "get /.well-known/security.txt",
+        "get /llms.txt",
         "get /sdk/manifest.json",
         "get /sdk/{name}",
         "get /healthz",
@@ -222,7 +230,9 @@ def test_patterns_are_read_alike_by_every_dialect(description: dict[str, Any]) -
 
 def test_the_description_opens_with_the_credentials(description: dict[str, Any]) -> None:
     info = description["info"]
-    assert all(prefix in info["description"] for prefix in ("af_live_", "af_company_", "afr2_", "aqr1_", "cookie"))
+    assert all(
+        prefix in info["description"] for prefix in ("af_live_", "af_company_", "af_read_", "afr2_", "aqr1_", "cookie")
+    )
     assert info["license"]["name"] == "MIT"
     assert description["servers"] == [{"url": "http://127.0.0.1:8000"}]
 
@@ -234,6 +244,7 @@ def test_each_credential_is_described_as_it_is_sent(client: FlaskClient) -> None
     assert credentials == {
         "productKey": ("http", None, None),
         "companyKey": ("http", None, None),
+        "readKey": ("http", None, None),
         "requestHandle": ("http", None, None),
         "capability": ("http", None, None),
         "dashboardSession": ("apiKey", "cookie", SESSION_COOKIE),

@@ -46,6 +46,12 @@ def test_telemetry_does_what_it_says(stack: Stack) -> None:
     ask(stack, "/telemetry/batches", REFUSES_BAD_BODIES, stack.company.product_key)
 
 
+def test_the_read_api_does_what_it_says(stack: Stack) -> None:
+    key = stack.flask("key", "create", "--environment", str(stack.company.environment_id), "--kind", "read")["key"]
+    paths = "/api/v2/(reviews|reports|interactions|operations)(/{.*})?$"
+    ask(stack, paths, REFUSES_BAD_BODIES, key, "--include-method", "GET")
+
+
 def test_outcomes_do_what_they_say(stack: Stack) -> None:
     ask(stack, "/outcomes", CHECKS, stack.company.capability())
 
@@ -59,7 +65,7 @@ def test_outcomes_refuse_bad_bodies_where_no_review_is_stored(stack: Stack) -> N
 
 
 def test_reports_do_what_they_say(stack: Stack) -> None:
-    ask(stack, "/reports", CHECKS, stack.company.capability())
+    ask(stack, "/reports$", CHECKS, stack.company.capability(), "--include-method", "POST")
 
 
 def test_consent_does_what_it_says(stack: Stack) -> None:
@@ -95,7 +101,7 @@ def test_the_summary_of_evidence_does_what_it_says(stack: Stack) -> None:
 
 
 def test_what_is_open_to_all_does_what_it_says(stack: Stack) -> None:
-    ask(stack, "^/(sdk|healthz|readyz|.well-known)", REFUSES_BAD_BODIES, None)
+    ask(stack, "^/(sdk|healthz|readyz|.well-known|llms.txt)", REFUSES_BAD_BODIES, None)
 
 
 def test_signing_in_and_out_does_what_it_says(stack: Stack) -> None:

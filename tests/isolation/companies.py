@@ -16,6 +16,7 @@ from tests.factories import (
     Company,
     bearer,
     create_company,
+    create_read_key,
     event,
     observation,
     send_events,
@@ -40,12 +41,14 @@ class Tenant:
     signal_ids: list[str]
     decision_id: str
     field_key: str
+    read_key: str
 
     def credentials(self) -> dict[str, str]:
         """Return its tokens by the name of the guard that takes them."""
         return {
             "productKey": self.company.product_key,
             "companyKey": self.company.company_key,
+            "readKey": self.read_key,
             "capability": self.capability,
             "requestHandle": self.request_handle,
         }
@@ -88,6 +91,7 @@ def create_tenant(client: FlaskClient, field_key: str) -> Tenant:
         signal_ids,
         decision_id,
         field_key,
+        create_read_key(company.environment_id),
     )
 
 

@@ -14,6 +14,7 @@ from tests.factories import bearer, sign_in
 from tests.isolation.companies import create_tenant
 
 PATH_VALUES = {"key": "shop.favourite_colour", "product_id": "6f1f2f0e-6a1e-4f2a-9c53-0d6a3e5d9b11", "name": "x.whl"}
+PATH_VALUES |= dict.fromkeys(("report_id", "interaction_id"), PATH_VALUES["product_id"])
 
 
 def guarded_rules(app: Flask) -> list[tuple[Rule, str, str]]:
@@ -59,7 +60,7 @@ def test_a_session_opens_no_endpoint_of_agents_and_backends(app: Flask, client: 
         assert response.status_code in expected, (rule.rule, response.text)
 
 
-@pytest.mark.parametrize("kind", ["productKey", "companyKey"])
+@pytest.mark.parametrize("kind", ["productKey", "companyKey", "readKey"])
 def test_a_revoked_key_opens_nothing(app: Flask, client: FlaskClient, kind: str) -> None:
     tenant = create_tenant(client, "shop.favourite_colour")
     token = tenant.credentials()[kind]

@@ -63,6 +63,16 @@ def _summary_of_own_product(client: FlaskClient, caller: Tenant, other: Tenant) 
     return _summary(client, caller, mixed_tenant)
 
 
+def _read(path: Callable[[FlaskClient, Tenant], str]) -> Request:
+    """Return a request with the caller's read key, and a path with an id or a cursor of the other company's."""
+    return lambda client, caller, other: client.get(f"/api/v2/{path(client, other)}", headers=bearer(caller.read_key))
+
+
+def _report_id(client: FlaskClient, other: Tenant) -> str:
+    report_id: str = client.get("/api/v2/reports", headers=bearer(other.read_key)).json["items"][0]["id"]
+    return report_id
+
+
 REQUESTS: dict[str, tuple[Request, int]] = {
     "outcomes.record": (lambda c, a, b: send_review(c, a.company.capability(b.interaction_id), "failure"), 200),
     "reports.record": (
@@ -107,6 +117,12 @@ REQUESTS: dict[str, tuple[Request, int]] = {
         ),
         422,
     ),
+    "reading.list_reviews": (_read(lambda c, b: "reviews"), 200),
+    "reading.list_reports": (_read(lambda c, b: "reports"), 200),
+    "reading.list_interactions": (_read(lambda c, b: "interactions"), 200),
+    "reading.list_operations": (_read(lambda c, b: "operations"), 200),
+    "reading.get_report": (_read(lambda c, b: f"reports/{_report_id(c, b)}"), 404),
+    "reading.get_interaction": (_read(lambda c, b: f"interactions/{b.interaction_id}"), 404),
     "evidence_summaries.summarize": (_summary, 404),
     "evidence_summaries.summarize of the caller's product": (_summary_of_own_product, 404),
 }
@@ -130,8 +146,11 @@ def test_ids_of_another_company_reach_nothing(app: Flask, client: FlaskClient, n
     response = request(client, caller, other)
     assert response.status_code == status, response.text
     assert stored_rows(other) == rows_before
-    for foreign_id in (other.retrieval_id, other.decision_id, *other.signal_ids, str(other.company.environment_id)):
-        assert foreign_id not in response.text
+    foreign_ids = [other.retrieval_id, other.decision_id, *other.signal_ids, str(other.company.environment_id)]
+    if name.startswith("reading."):
+        foreign_ids.append(other.interaction_id)
+        assert caller.interaction_id in response.text or status == 404 or name == "reading.list_operations"
+    assert [foreign_id for foreign_id in foreign_ids if foreign_id in response.text] == []
 
 
 @pytest.mark.parametrize("role", ROLES)

@@ -1,5 +1,6 @@
 """How keys are made and kept."""
 
+import re
 import uuid
 
 import pytest
@@ -28,6 +29,13 @@ def test_a_company_key_has_its_own_shape() -> None:
     new_key = keys.mint(KeyKind.COMPANY, uuid.uuid4())
     assert keys.read_id(new_key.text, COMPANY) == new_key.id
     assert keys.read_id(new_key.text, PRODUCT) is None
+
+
+def test_a_read_key_has_its_own_shape() -> None:
+    new_key = keys.mint(KeyKind.READ, uuid.uuid4())
+    assert re.fullmatch(rf"af_read_{new_key.id}_[A-Za-z0-9_-]{{43}}", new_key.text)
+    assert keys.read_id(new_key.text, (KeyKind.READ,)) == new_key.id
+    assert keys.read_id(new_key.text, (KeyKind.PRODUCT, KeyKind.COMPANY)) is None
 
 
 @pytest.mark.parametrize(

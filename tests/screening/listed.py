@@ -18,6 +18,7 @@ def _own_key(rng: random.Random) -> str:
             (
                 "af_live_{hex:32}_{hex:32}_{base64url:43}",
                 "af_company_{hex:32}_{base64url:43}",
+                "af_read_{hex:32}_{base64url:43}",
                 "afr2_{hex:32}.{base64url:120}.{base64url:43}",
                 "aqr1_{hex:32}.{base64url:43}",
             )

@@ -11,7 +11,7 @@ from app.core.database import session, transaction
 from app.products import service as products
 from app.products.models import Key
 from app.products.rules import KeyKind
-from tests.factories import NOTE, Company, bearer, create_company, event, send_events, send_review
+from tests.factories import NOTE, Company, bearer, create_company, create_read_key, event, send_events, send_review
 
 TELEMETRY = "/api/v2/telemetry/batches"
 OUTCOMES = "/api/v2/outcomes"
@@ -161,6 +161,13 @@ def test_a_failed_attempt_is_no_use(client: FlaskClient, company: Company) -> No
     telemetry_status(client, f"Bearer {company.product_key[:-1]}!")
     with transaction():
         assert session().get_one(Key, company.product_key.split("_")[2]).last_used_at is None
+
+
+def test_a_read_key_opens_no_other_guard(client: FlaskClient, company: Company) -> None:
+    read_key = create_read_key(company.environment_id)
+    assert telemetry_status(client, f"Bearer {read_key}") == 401
+    assert send_review(client, read_key).status_code == 401
+    assert client.post("/api/v2/customer-context", json={}, headers=bearer(read_key)).status_code == 401
 
 
 def test_cookies_are_not_read(client: FlaskClient, company: Company) -> None:

@@ -51,7 +51,7 @@ class Api(SmorestApi):  # type: ignore[misc]  # flask-smorest has no types
             self.spec.components.response(HTTPStatus(status).name, response, lazy=True)
 
     def _register_pagination_header(self) -> None:
-        """Define nothing: no endpoint of the service has pages."""
+        """Define nothing: a page says in its body where the next one begins."""
 
     def _register_etag_headers(self) -> None:
         """Define nothing: an ETag of the service is never sent back in a request that changes something."""

@@ -54,6 +54,7 @@ _NOUNS = {
     LimitName.UNAUTHENTICATED: "client address without a valid credential",
     LimitName.CAPABILITY: "capability",
     LimitName.KEY: "key",
+    LimitName.READ_KEY: "read key",
     LimitName.WORKSPACE: "workspace",
 }
 

@@ -37,17 +37,18 @@ def body_encoder(schema: marshmallow.Schema | None) -> Callable[[Any], bytes]:
     """Return the function that encodes a result, or raise `TypeError` for a field that it cannot write."""
     if schema is None:
         return lambda _: b""
-    dump = _object_dump(schema)
+    dump = object_dump(schema)
     return lambda result: dumps(dump(result))
 
 
 def list_encoder(schema: marshmallow.Schema) -> Callable[[Any], orjson.Fragment]:
     """Return the function that encodes a list of objects, for a body that has the same list often or more than once."""
-    dump_list = _list_dump(_object_dump(schema))
+    dump_list = _list_dump(object_dump(schema))
     return lambda entries: orjson.Fragment(dumps(dump_list(entries)))
 
 
-def _object_dump(schema: marshmallow.Schema) -> Dump:
+def object_dump(schema: marshmallow.Schema) -> Dump:
+    """Return the function that makes the object of a result, or raise `TypeError` for a field that it cannot write."""
     if any(schema._hooks[name] for name in _DUMP_HOOKS):
         raise TypeError(f"{type(schema).__name__} has a dump hook, which would not run")
     members = [(name, field) for name, field in schema.fields.items() if not field.load_only]
@@ -78,7 +79,7 @@ def _member(name: str, field: Any, getter: Callable[[str], Dump]) -> tuple[str, 
 def _field_dump(field: Any) -> Dump | None:
     """Return what dumps a field's value, or None where the value is written as it is."""
     if isinstance(field, fields.Nested):
-        dump = _object_dump(field.schema)
+        dump = object_dump(field.schema)
         return _list_dump(dump) if field.many else dump
     if isinstance(field, fields.List):
         inner = _field_dump(field.inner)

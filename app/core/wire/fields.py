@@ -196,7 +196,8 @@ class Number(Field):
     def __init__(self, *, minimum: float | None = None, maximum: float | None = None, **kwargs: Any) -> None:
         self.bounds = {name: value for name, value in (("min", minimum), ("max", maximum)) if value is not None}
         schema_words = {"min": "minimum", "max": "maximum"}
-        super().__init__(metadata={schema_words[name]: value for name, value in self.bounds.items()}, **kwargs)
+        limits = {schema_words[name]: value for name, value in self.bounds.items()}
+        super().__init__(metadata={**limits, **kwargs.pop("metadata", {})}, **kwargs)
         self.minimum, self.maximum = minimum, maximum
 
     def _number(self, value: Any) -> float:
@@ -259,7 +260,7 @@ class Instant(Field):
     expects = "an ISO 8601 timestamp with an offset, such as 2026-01-31T12:00:00Z"
 
     def __init__(self, **kwargs: Any) -> None:
-        super().__init__(metadata={"format": "date-time"}, **kwargs)
+        super().__init__(metadata={"format": "date-time", **kwargs.pop("metadata", {})}, **kwargs)
 
     def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> datetime:
         if not isinstance(value, str):

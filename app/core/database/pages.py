@@ -1,0 +1,144 @@
+"""Pages of the rows of a tenant by time, each of which costs the same wherever it is.
+
+A page begins behind a position, the instant and id of a row, so rows that are inserted meanwhile move no page. It looks
+at `SCAN_LIMIT` rows at most: with a filter it may have fewer rows than were asked for and still a next position.
+"""
+
+import uuid
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from enum import StrEnum
+from typing import Any, Generic, NamedTuple, TypeVar
+
+from sqlalchemy import TextClause, text
+
+from app.core.database.transaction import session
+from app.core.wire.fields import EARLIEST, LATEST
+
+Row = TypeVar("Row")
+
+SCAN_LIMIT = 2_000
+"""Rows that a page looks at; where a filter drops all of them, it costs some ten milliseconds."""
+
+COMMIT_DELAY = timedelta(seconds=10)
+"""A row may become visible this long after its instant; what is newer is not settled."""
+
+_MICROSECOND = timedelta(microseconds=1)
+"""The precision of instants, here and in PostgreSQL."""
+
+_FIRST_ID, _LAST_ID = uuid.UUID(int=0), uuid.UUID(int=2**128 - 1)
+
+
+class Order(StrEnum):
+    """The order of a list by time."""
+
+    NEWEST = "newest"
+    OLDEST = "oldest"
+
+
+class Position(NamedTuple):
+    """The row that a page begins behind."""
+
+    at: datetime
+    id: uuid.UUID
+
+
+@dataclass(frozen=True, slots=True)
+class Criteria:
+    """Which rows of a tenant to list; `since` is included and `until` is not. A filter that is None is any."""
+
+    tenant_id: uuid.UUID
+    order: Order = Order.NEWEST
+    since: datetime = EARLIEST
+    until: datetime = LATEST
+    filters: Mapping[str, Any] = field(default_factory=dict)
+
+
+class Page(NamedTuple, Generic[Row]):
+    """The rows of a page, the position of the last one that was looked at, and whether there may be more behind it."""
+
+    rows: list[Row]
+    last_position: Position | None
+    has_more: bool
+
+    @property
+    def next_position(self) -> Position | None:
+        """The position that the next page begins behind, if there is one."""
+        return self.last_position if self.has_more else None
+
+
+class PagedTable(Generic[Row]):
+    """The rows of a table, read by an index on `tenant` and `instant`.
+
+    `columns` maps the fields of `row`, in their order, to SQL expressions over `f`, the table, and `joins`, each of
+    which adds exactly one row. `filters` maps names to the expressions that are compared.
+    """
+
+    def __init__(
+        self, table: str, row: Callable[..., Row], columns: Mapping[str, str], *, filters: Mapping[str, str], **sql: str
+    ) -> None:
+        self._make_row = row
+        self.filters = filters
+        expressions = ", ".join(f"{expression} AS {name}" for name, expression in columns.items())
+        parts = {"tenant": "environment_id", "instant": "created_at", "id": "interaction_id", "joins": "", **sql}
+        self._statements = {
+            Order.NEWEST: _statement(table, expressions, filters, parts, direction="DESC", comparison=">"),
+            Order.OLDEST: _statement(table, expressions, filters, parts, direction="ASC", comparison="<"),
+        }
+        self._find = text(f"""
+            SELECT {expressions} FROM {table} f {parts["joins"]}
+            WHERE f.{parts["tenant"]} = :tenant_id AND f.{parts["id"]} = :id AND f.{parts["instant"]} >= :since LIMIT 1
+        """)
+
+    def list(self, criteria: Criteria, limit: int, position: Position | None = None) -> Page[Row]:
+        """Return a page of at most `limit` rows, the first one or that behind a position."""
+        is_newest = criteria.order is Order.NEWEST
+        at, id_ = position or ((LATEST, _LAST_ID) if is_newest else (EARLIEST, _FIRST_ID))
+        scan_limit = max(SCAN_LIMIT, limit + 1)
+        values = {
+            **{name: criteria.filters.get(name) for name in self.filters},
+            "tenant_id": criteria.tenant_id,
+            "first_at": criteria.since if is_newest else max(criteria.since, at),
+            "last_at": min(criteria.until - _MICROSECOND, at) if is_newest else criteria.until - _MICROSECOND,
+            "at": at,
+            "id": id_,
+            "scan_limit": scan_limit,
+            "limit": limit + 1,
+        }
+        records = session().execute(self._statements[criteria.order], values).all()
+        # The last row that was looked at comes along even where a filter drops it: the next page begins behind it.
+        has_more = len(records) > limit or (bool(records) and records[-1][0] == scan_limit)
+        records = records[:limit]
+        rows = [self._make_row(*record[4:]) for record in records if record[1]]
+        return Page(rows, Position(records[-1][2], records[-1][3]) if records else None, has_more)
+
+    def find(self, tenant_id: uuid.UUID, id_: uuid.UUID, since: datetime) -> Row | None:
+        """Return the row of an id that is no older than `since`, or None."""
+        record = session().execute(self._find, {"tenant_id": tenant_id, "id": id_, "since": since}).one_or_none()
+        return self._make_row(*record) if record else None
+
+
+def _statement(
+    table: str, expressions: str, filters: Mapping[str, str], parts: Mapping[str, str], **order: str
+) -> TextClause:
+    direction, comparison = order["direction"], order["comparison"]
+    instant, id_ = f"f.{parts['instant']}", f"f.{parts['id']}"
+    is_match = " AND ".join(
+        f"(CAST(:{name} AS text) IS NULL OR {expression} = :{name})" for name, expression in filters.items()
+    )
+    # One range of instants, from which the planner estimates well that the index gives the first rows soonest; a
+    # comparison of pairs would make it believe that there are few rows to sort.
+    return text(f"""
+        SELECT * FROM (
+            SELECT row_number() OVER (ORDER BY {instant} {direction}, {id_} {direction}) AS number,
+                   {is_match or "true"} AS is_match, {instant} AS position_at, {id_} AS position_id, {expressions}
+            FROM (
+                SELECT * FROM {table} f
+                WHERE f.{parts["tenant"]} = :tenant_id AND {instant} BETWEEN :first_at AND :last_at
+                  AND NOT ({instant} = :at AND {id_} {comparison}= :id)
+                ORDER BY {instant} {direction}, {id_} {direction} LIMIT :scan_limit
+            ) f {parts["joins"]}
+        ) scanned
+        WHERE is_match OR number = :scan_limit ORDER BY position_at {direction}, position_id {direction} LIMIT :limit
+    """)

@@ -1,0 +1,1 @@
+"""The read API: reviews, reports, interactions and operations by pages."""

@@ -1,0 +1,45 @@
+"""Cursors: opaque texts that carry where the next page of a list begins.
+
+A cursor names a place in a list and no tenant, which comes from the key alone. It is bound to its list, environment and
+filters by a checksum, so that one of another list is refused instead of giving a page that means nothing.
+"""
+
+import base64
+import binascii
+import hashlib
+import json
+from collections.abc import Sequence
+
+CURSOR_PATTERN = "^[A-Za-z0-9_-]+$"
+MAX_CURSOR_LENGTH = 1_000
+CHECKSUM_CHARACTERS = 12
+
+MAX_LIMIT = 200
+DEFAULT_LIMIT = 50
+
+
+class BadCursor(Exception):
+    """The text is no cursor of this list with these filters."""
+
+
+def write_cursor(scope: Sequence[object], place: Sequence[str]) -> str:
+    """Return the cursor of a place; `scope` is everything that the next request has to repeat."""
+    content = json.dumps([_checksum(scope), *place], separators=(",", ":"))
+    return base64.urlsafe_b64encode(content.encode()).rstrip(b"=").decode()
+
+
+def read_cursor(scope: Sequence[object], cursor: str) -> list[str]:
+    """Return the place of a cursor, or raise `BadCursor`."""
+    try:
+        content = json.loads(base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)))
+    except (binascii.Error, ValueError, RecursionError):
+        raise BadCursor from None
+    if not isinstance(content, list) or not all(isinstance(part, str) for part in content):
+        raise BadCursor
+    if content[:1] != [_checksum(scope)]:
+        raise BadCursor
+    return content[1:]
+
+
+def _checksum(scope: Sequence[object]) -> str:
+    return hashlib.sha256(repr([str(part) for part in scope]).encode()).hexdigest()[:CHECKSUM_CHARACTERS]

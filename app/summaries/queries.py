@@ -1,0 +1,110 @@
+"""The operations of an environment with their counts."""
+
+import uuid
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from sqlalchemy import text
+
+from app.core import clock
+from app.core.database import session
+from app.products.sql import retention_days
+from app.summaries.rules import Sort, rate
+
+# The lower bound of the Wilson score interval at 95 % (z = 1.96), of failures and half of partial successes.
+_WORST = """
+    coalesce((share + 1.9208 / reviews - 1.96 * sqrt((share * (1 - share) + 0.9604 / reviews) / reviews))
+             / (1 + 3.8416 / reviews), 0)
+"""
+_SORT_VALUES = {
+    Sort.INTERACTIONS: "interactions::double precision",
+    Sort.WORST: _WORST,
+    Sort.OPERATION: "0::double precision",
+}
+
+_STATEMENTS = {
+    sort: text(f"""
+        WITH counts AS (
+            SELECT operation, sum(interactions)::bigint AS interactions, sum(confirmed)::bigint AS confirmed,
+                   sum(success)::bigint AS success, sum(partial)::bigint AS partial, sum(failure)::bigint AS failure
+            FROM interaction_days
+            WHERE environment_id = :environment_id AND day_on <= :today
+              AND day_on > CAST(:today AS date) - least(:days, {retention_days(":environment_id")})
+              AND (CAST(:surface AS text) IS NULL OR surface = :surface)
+            GROUP BY operation
+        ), shares AS (
+            SELECT *, nullif(success + partial + failure, 0)::double precision AS reviews,
+                   (failure + partial / 2.0) / nullif(success + partial + failure, 0)::double precision AS share
+            FROM counts
+        ), sorted AS (
+            SELECT {sort_value} AS sort_value, operation, interactions, confirmed, success, partial, failure FROM shares
+        )
+        SELECT * FROM sorted
+        WHERE CAST(:sort_value AS double precision) IS NULL OR sort_value < CAST(:sort_value AS double precision)
+           OR (sort_value = CAST(:sort_value AS double precision) AND operation > :operation)
+        ORDER BY sort_value DESC, operation LIMIT :limit
+    """)
+    for sort, sort_value in _SORT_VALUES.items()
+}
+
+
+class OperationPosition(NamedTuple):
+    """The operation that a page begins behind."""
+
+    sort_value: float
+    operation: str
+
+
+@dataclass(frozen=True, slots=True)
+class OperationItem:
+    """The counts of an operation."""
+
+    sort_value: float
+    operation: str
+    interactions: int
+    confirmed: int
+    success: int
+    partial: int
+    failure: int
+
+    @property
+    def reviews(self) -> int:
+        """How many interactions have a review."""
+        return self.success + self.partial + self.failure
+
+    @property
+    def coverage(self) -> float:
+        """The share of interactions with a review."""
+        return self.reviews / self.interactions if self.interactions else 0.0
+
+    @property
+    def success_rate(self) -> float | None:
+        """The share of reviews that say success, where there are enough."""
+        return rate(self.success, self.reviews)
+
+    @property
+    def failure_rate(self) -> float | None:
+        """The share of reviews that say failure, where there are enough."""
+        return rate(self.failure, self.reviews)
+
+
+def list_operations(
+    environment_id: uuid.UUID,
+    *,
+    days: int,
+    sort: Sort,
+    limit: int,
+    surface: str | None = None,
+    after: OperationPosition | None = None,
+) -> list[OperationItem]:
+    """Return the operations of whole UTC days ending today, the first ones or those behind a position."""
+    values = {
+        "environment_id": environment_id,
+        "days": days,
+        "today": clock.now().date(),
+        "surface": surface,
+        "limit": limit,
+        "sort_value": after.sort_value if after else None,
+        "operation": after.operation if after else "",
+    }
+    return [OperationItem(*row) for row in session().execute(_STATEMENTS[sort], values)]
