@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from agent_feedback.capability import ProductKey, mint
+from agent_feedback.interaction_id import new_interaction_id
 from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
@@ -48,7 +49,7 @@ class Company:
     def capability(self, interaction_id: str | None = None, issued_at: int | None = None, **claims: Any) -> str:
         return mint(
             ProductKey(self.product_key),
-            interaction_id or str(uuid.uuid4()),
+            interaction_id or new_interaction_id(),
             int(time.time()) if issued_at is None else issued_at,
             **claims,
         )
@@ -74,7 +75,7 @@ def create_company(mode: Mode = Mode.NEVER_ASK) -> Company:
 def event(interaction_id: str | None = None, **details: Any) -> dict[str, Any]:
     """Return a telemetry event."""
     return {
-        "interactionId": interaction_id or str(uuid.uuid4()),
+        "interactionId": interaction_id or new_interaction_id(),
         "surface": "http_json",
         "operation": "/orders/:id",
         "classification": "unclassified",
