@@ -10,6 +10,7 @@ from app.enrichment import models as enrichment
 from app.evidence import models as evidence
 from app.health import models as health
 from app.interactions import models as interactions
+from app.ledger import models as ledger
 from app.outcomes import models as outcomes
 from app.personalization import models as personalization
 from app.products import models as products
@@ -28,6 +29,7 @@ MODEL_MODULES = (
     evidence,
     health,
     interactions,
+    ledger,
     outcomes,
     personalization,
     products,

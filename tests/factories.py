@@ -88,8 +88,11 @@ def bearer(token: str) -> dict[str, str]:
     return {"Authorization": f"Bearer {token}"}
 
 
-def send_events(client: FlaskClient, company: Company, *events: dict[str, Any]) -> TestResponse:
-    return client.post("/api/v2/telemetry/batches", json={"events": list(events)}, headers=bearer(company.product_key))
+def send_events(
+    client: FlaskClient, company: Company, *events: dict[str, Any], headers: dict[str, str] | None = None
+) -> TestResponse:
+    sent_headers = {**bearer(company.product_key), **(headers or {})}
+    return client.post("/api/v2/telemetry/batches", json={"events": list(events)}, headers=sent_headers)
 
 
 def sign_in(client: FlaskClient, company: Company, **details: Any) -> TestResponse:

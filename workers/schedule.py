@@ -28,6 +28,7 @@ def periodic_jobs(sweep_interval_s: int) -> tuple[Entry, ...]:
         Entry("sweep promotions", Job.PROMOTE_INTERACTIONS, sweep_interval_s),
         Entry("roll up days", Job.ROLL_UP_DAYS, sweep_interval_s),
         Entry("roll up evidence", Job.ROLL_UP_EVIDENCE, sweep_interval_s),
+        Entry("roll up ledger", Job.ROLL_UP_LEDGER, MINUTE),
         Entry("expire enrichment", Job.EXPIRE_ENRICHMENT, 5 * MINUTE),
         Entry("expire feedback", Job.EXPIRE_FEEDBACK, HOUR),
         Entry("expire sign-ins", Job.EXPIRE_SIGN_INS, HOUR),

@@ -26,6 +26,7 @@ GROUPS = (
         "app.cli.customers:group",
         help="Everything that is stored of one customer, who is named by reference.",
     ),
+    LazyGroup("ledger", "app.cli.ledger:group", help="What became of events, and what was lost."),
     LazyGroup("jobs", "app.cli.jobs:group", help="The background jobs."),
     LazyGroup("secrets", "app.cli.secrets:group", help="The secrets of the service."),
     LazyGroup("db", "app.cli.migrations:group", help="Migrations of the database."),

@@ -37,6 +37,7 @@ class Job(StrEnum):
     EXPIRE_SIGN_INS = "retention.expire_sign_ins"
     ROLL_UP_EVIDENCE = "evidence.roll_up_days"
     EXPIRE_EVIDENCE = "evidence.expire_events"
+    ROLL_UP_LEDGER = "ledger.roll_up_days"
 
 
 QUEUES = {
@@ -48,6 +49,7 @@ QUEUES = {
     Job.EXPIRE_SIGN_INS: "upkeep",
     Job.ROLL_UP_EVIDENCE: "upkeep",
     Job.EXPIRE_EVIDENCE: "upkeep",
+    Job.ROLL_UP_LEDGER: "upkeep",
 }
 """Upkeep takes long and may be delayed; jobs whose results customers see soon have a queue of their own."""
 

@@ -11,6 +11,7 @@ from app.core.database import Base, session, transaction
 from app.core.errors import NotFound
 from app.evidence import counts
 from app.interactions import service as interactions
+from app.ledger import counts as ledger
 from app.models import METADATA
 from app.products import service as products
 from app.products.rules import Mode
@@ -30,10 +31,13 @@ TENANTS = {
 """Every table that leads with an environment or a product, and with which."""
 
 
+BATCH = {"Agent-Feedback-Batch": "5b0e7f66-21a4-4c3e-9d5c-0f6a3f3f7b10"}
+
+
 def fill(client: FlaskClient, company: Company) -> None:
     """Leave rows in every table of the environment."""
     interaction = event(sessionRef="visit")
-    send_events(client, company, interaction)
+    send_events(client, company, interaction, headers=BATCH)
     token = company.capability(interaction["interactionId"], subject=SUBJECT)
     client.post("/api/v2/consent/decisions", json={"decision": "approved"}, headers=bearer(token))
     assert send_review(client, token).status_code == 200
@@ -43,6 +47,7 @@ def fill(client: FlaskClient, company: Company) -> None:
     summaries.roll_up_marked_days()
     send_evidence(client, company, observation())
     counts.roll_up_changes()
+    ledger.roll_up_changes()
     send_evidence(client, company, observation())
     send_events(client, company, event())
     assert send_review(client, company.capability(subject=SUBJECT, revision=1)).status_code == 200
