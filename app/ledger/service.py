@@ -11,7 +11,7 @@ from datetime import UTC, date, datetime, timedelta
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from sqlalchemy import text
+from sqlalchemy import TextClause, text
 
 from app.core.database import session
 from app.ledger.counts import Change, add_up, record_changes
@@ -28,6 +28,7 @@ _REGISTER = text(f"""
     ON CONFLICT (environment_id, id) DO NOTHING RETURNING environment_id, id
 """)
 
+# A batch that arrives takes back whatever was counted in its place.
 _TAKE_BACK = text(f"""
     UPDATE ledger_batches b SET changes = NULL
     FROM (
@@ -38,14 +39,27 @@ _TAKE_BACK = text(f"""
     RETURNING b.environment_id, b.id, before.changes
 """)
 
-_COUNT_IN_PLACE = text("""
-    INSERT INTO ledger_batches AS b (environment_id, id, expires_at, changes)
-    SELECT environment_id, id, CAST(:expires_at AS timestamptz), CAST(changes AS jsonb)
-    FROM unnest(CAST(:environments AS uuid[]), CAST(:ids AS uuid[]), CAST(:changes AS text[]))
-        AS part (environment_id, id, changes) ORDER BY 1, 2
-    ON CONFLICT (environment_id, id) DO UPDATE SET changes = b.changes || excluded.changes
-        WHERE b.changes IS NOT NULL AND NOT b.changes @> '[{"measure": "lost"}]'
-    RETURNING environment_id, id
+_PARTS = """
+    unnest(CAST(:environments AS uuid[]), CAST(:ids AS uuid[]), CAST(:changes AS text[]))
+        AS part (environment_id, id, changes)
+"""
+
+_COUNT_IN_PLACE = text(f"""
+    INSERT INTO ledger_batches (environment_id, id, expires_at, changes)
+    SELECT environment_id, id, CAST(:expires_at AS timestamptz), CAST(changes AS jsonb) FROM {_PARTS} ORDER BY 1, 2
+    ON CONFLICT (environment_id, id) DO NOTHING RETURNING environment_id, id
+""")
+
+# The answer that refused a batch was lost as well: its sender counts all of it as lost.
+_REPLACE_REFUSALS = text(f"""
+    UPDATE ledger_batches b SET changes = CAST(before.part_changes AS jsonb)
+    FROM (
+        SELECT b.environment_id, b.id, b.changes, part.changes AS part_changes
+        FROM ledger_batches b JOIN {_PARTS} ON b.environment_id = part.environment_id AND b.id = part.id
+        WHERE b.changes IS NOT NULL AND NOT b.changes @> '[{{"measure": "lost"}}]' FOR UPDATE OF b
+    ) AS before
+    WHERE b.environment_id = before.environment_id AND b.id = before.id
+    RETURNING b.environment_id, b.id, before.changes
 """)
 
 Key = tuple[UUID, UUID]
@@ -96,7 +110,7 @@ def count_batches(batches: Sequence[ArrivedBatch], now: datetime) -> None:
         totals.update(batch.losses(batch.report.lost))
         for batch_id, counts in batch.report.unanswered.items():
             parts.setdefault((batch.environment_id, UUID(batch_id)), batch.losses(counts))
-    record_changes(add_up(totals, taken_back, *_count_in_place(parts, now)))
+    record_changes(add_up(totals, taken_back, _count_in_place(parts, now)))
 
 
 def _register(batches: Sequence[ArrivedBatch], now: datetime) -> tuple[set[Key], Counter[Change]]:
@@ -106,22 +120,35 @@ def _register(batches: Sequence[ArrivedBatch], now: datetime) -> tuple[set[Key],
         return set(), Counter()
     values = {**_columns(keys), "expires_at": now + REMEMBERED_FOR}
     first_keys: set[Key] = {(row.environment_id, row.id) for row in session().execute(_REGISTER, values)}
-    taken_back: Counter[Change] = Counter()
-    if len(first_keys) < len(set(keys)):
-        for environment_id, batch_id, changes in session().execute(_TAKE_BACK, values):
-            first_keys.add((environment_id, batch_id))
-            for change in changes:
-                taken_back[_from_json(environment_id, change)] -= change["events"]
-    return first_keys, taken_back
+    if len(first_keys) == len(set(keys)):
+        return first_keys, Counter()
+    keys_before, taken_back = _taken_back(_TAKE_BACK, values)
+    return first_keys | keys_before, taken_back
 
 
-def _count_in_place(parts: dict[Key, dict[Change, int]], now: datetime) -> list[dict[Change, int]]:
-    """Remember what is counted in place of batches, and return it, without those that have arrived."""
+def _count_in_place(parts: dict[Key, dict[Change, int]], now: datetime) -> Counter[Change]:
+    """Remember what is counted in place of batches that have not arrived, and return how the counts change."""
     if not parts:
-        return []
+        return Counter()
     texts = [json.dumps([as_json(change, events) for change, events in part.items()]) for part in parts.values()]
     values = {**_columns(list(parts)), "changes": texts, "expires_at": now + REMEMBERED_FOR}
-    return [parts[row.environment_id, row.id] for row in session().execute(_COUNT_IN_PLACE, values)]
+    keys: set[Key] = {(row.environment_id, row.id) for row in session().execute(_COUNT_IN_PLACE, values)}
+    refused_keys: set[Key] = set()
+    taken_back: Counter[Change] = Counter()
+    if len(keys) < len(parts):
+        refused_keys, taken_back = _taken_back(_REPLACE_REFUSALS, values)
+    return add_up(taken_back, *(parts[key] for key in keys | refused_keys))
+
+
+def _taken_back(statement: TextClause, values: dict[str, Any]) -> tuple[set[Key], Counter[Change]]:
+    """Execute a statement that replaces what was counted; return its keys, and that with the opposite sign."""
+    keys: set[Key] = set()
+    totals: Counter[Change] = Counter()
+    for environment_id, batch_id, changes in session().execute(statement, values):
+        keys.add((environment_id, batch_id))
+        for change in changes:
+            totals[_from_json(environment_id, change)] -= change["events"]
+    return keys, totals
 
 
 def _columns(keys: Sequence[Key]) -> dict[str, Any]:

@@ -81,19 +81,20 @@ def test_a_batch_that_arrives_all_the_same_is_not_refused(
 
 
 @pytest.mark.parametrize("is_persisted_between", [True, False])
-def test_a_refused_batch_that_is_reported_as_unanswered_loses_what_it_carried(
+def test_a_refused_batch_that_is_reported_as_unanswered_is_lost_with_what_it_carried(
     app: Flask, client: FlaskClient, company: Company, set_limits: SetLimits, is_persisted_between: bool
 ) -> None:
     batch_id = uuid.uuid4()
     set_limits(events=1)
     send(client, company, 2, batch_headers(batch_id, lost="queue_full=3"))
-    report = batch_headers(uuid.uuid4(), lost="queue_full=3", unanswered=f"{batch_id}:queue_full=3")
+    losses = "queue_full=3", "refused=2"
+    report = batch_headers(uuid.uuid4(), lost=";".join(losses), unanswered=f"{batch_id}:{','.join(losses)}")
     for _ in range(2):
         set_limits(events=1_000)
         send(client, company, 1, report)
         if is_persisted_between:
             persist_waiting_batches()
-    assert counts(app, company) == {"accepted": 2, "refused": {"quota_exceeded": 2}, "lost": {"queue_full": 3}}
+    assert counts(app, company) == {"accepted": 2, "lost": {"queue_full": 3, "refused": 2}}
 
 
 def test_without_a_valid_key_nothing_is_counted(app: Flask, client: FlaskClient, company: Company) -> None:

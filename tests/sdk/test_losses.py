@@ -104,6 +104,23 @@ def test_a_batch_that_may_have_arrived_is_told_by_its_id(
     assert sent_headers(endpoint, "Lost")[3:] == ["unreadable=1;undelivered=2", None]
 
 
+@pytest.mark.parametrize("status", [401, 429])
+def test_a_request_that_was_repeated_on_a_new_connection_may_have_arrived(
+    endpoint: Endpoint, make_queue: MakeQueue, monkeypatch: pytest.MonkeyPatch, status: int
+) -> None:
+    monkeypatch.setattr("agent_feedback.telemetry.UNAUTHORIZED_PAUSE_S", 0.01)
+    # The idle connection is closed without an answer, and the answer to the repetition is no sign of its fate.
+    endpoint.replies += [Reply(), Reply(HANG_UP), *[Reply(status)] * (1 if status == 401 else 3)]
+    queue = make_queue()
+    for number in range(3):
+        put(queue, number)
+        wait_until(queue.flush)
+    batch_ids = sent_headers(endpoint, "Batch")
+    assert len(set(batch_ids[1:-1])) == 1
+    reason = "refused" if status == 401 else "undelivered"
+    assert sent_headers(endpoint, "Unanswered")[-1] == f"{batch_ids[1]}:{reason}=1"
+
+
 def test_a_service_that_was_not_reached_has_stored_nothing(make_queue: MakeQueue) -> None:
     queue = make_queue(f"http://127.0.0.1:{closed_port()}")
     put(queue, 1)

@@ -24,8 +24,8 @@ class Batch:
         self.events, self.report = events, report
         self.is_unanswered = False
         """Whether the service may have stored it in spite of every answer so far."""
-        self.is_cut_off = False
-        """Whether there was a request with no answer at all."""
+        self.is_fixed = False
+        """Whether it is repeated unchanged even when the queue is full."""
 
     def body(self) -> bytes:
         """Return the body of the request."""

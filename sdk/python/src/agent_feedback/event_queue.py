@@ -101,12 +101,12 @@ class EventQueue:
         A batch that may have been stored, since it got no answer, is beside the queue: only its exact repetition can
         be told from another batch. So is one that is being sent.
         """
-        waiting_count = len(self.waiting.events) if self.waiting and not self.waiting.is_cut_off else 0
+        waiting_count = len(self.waiting.events) if self.waiting and not self.waiting.is_fixed else 0
         return len(self.events) + waiting_count - self._max_size
 
     def _merge_waiting(self) -> None:
         """Put the events of the waiting batch back into the queue, as its oldest."""
-        if self.waiting and not self.waiting.is_cut_off:
+        if self.waiting and not self.waiting.is_fixed:
             self._losses.restore(self.waiting.report)
             self.events.extendleft(reversed(self.waiting.events))
             self.waiting = None
@@ -124,9 +124,10 @@ class EventQueue:
         """Count dropped events of a batch, and take back its report."""
         self.counters[f"dropped_{reason}"] += count
         if batch.is_unanswered:
+            # What the service has counted of it as refused gives way to this.
             counts = Counter(batch.report.counts)
-            counts[reason] += count - told_count
-            self._losses.add_unanswered(batch.id, +counts)
+            counts[reason] += count
+            self._losses.add_unanswered(batch.id, counts)
         else:
             self._losses.restore(batch.report)
             self._losses.add(reason, count - told_count)

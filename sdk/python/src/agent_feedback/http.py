@@ -40,6 +40,8 @@ class HttpResponse(NamedTuple):
     """The `Retry-After` header as it was sent."""
     refused: str | None = None
     """The `Agent-Feedback-Refused` header as it was sent: how many events the service has counted as refused."""
+    is_repetition: bool = False
+    """Whether the request was sent before, on an idle connection that was closed without an answer."""
 
     @property
     def retry_after_s(self) -> float:
@@ -122,12 +124,13 @@ class HttpClient:
                 return self._exchange(idle_connection, request, deadline)
         connection = Connection(self._host, self._port, self._tls)
         try:
-            return self._exchange(connection, request, deadline)
+            response = self._exchange(connection, request, deadline)
         except _NotConnected as error:
             if idle_connection is None:
                 raise
             # The server may have received the request before it closed the idle connection.
             raise error.reason from None
+        return response._replace(is_repetition=idle_connection is not None)
 
     def _exchange(self, connection: Connection, request: _Request, deadline: float) -> HttpResponse:
         try:

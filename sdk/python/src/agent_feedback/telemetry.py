@@ -192,13 +192,16 @@ class TelemetryQueue:
             except Exception as error:  # the thread has to survive whatever it is
                 self._warn("failure", str(error) if isinstance(error, ServiceUnavailable) else type(error).__name__)
                 if not isinstance(error, ServiceUnreachable):
-                    batch.is_unanswered = batch.is_cut_off = True
+                    batch.is_unanswered = batch.is_fixed = True
                 self._retry(batch)
                 return 0.0
             if 200 <= response.status < 300:
                 with self._condition:
                     self._events.acknowledge(batch)
                 return None
+            if response.is_repetition:
+                # The answer is to the repetition: the first request may have been stored all the same.
+                batch.is_unanswered = batch.is_fixed = True
             if response.status in (408, 429) or response.status >= 500:
                 return self._postpone(batch, response)
             remaining = self._drop_refused(batch, response)
@@ -216,8 +219,9 @@ class TelemetryQueue:
         """Keep a batch for which the service had no time; return the delay that it asks for."""
         self._warn("failure", f"status {response.status}")
         if response.status >= 500:
-            # What failed may have been the answer, of the service or of what stands in front of it.
-            batch.is_unanswered = True
+            # What failed may have been the answer, of the service or of what stands in front of it. A 503 says that it
+            # was not, but the service cannot know when it loses its database.
+            batch.is_unanswered, batch.is_fixed = True, batch.is_fixed or response.status != 503
         # A limit that says when it ends is no failure of the events: they wait for as long.
         is_limited = response.status == 429 and response.retry_after_s > 0
         self._retry(batch, failures=0 if is_limited else 1)
