@@ -104,11 +104,8 @@ def assert_sum(stack: Stack, product: Product) -> dict[str, Any]:
 
 
 def web_workers(stack: Stack) -> list[psutil.Process]:
-    """Return the workers of the web process: those that listen, without the one that has started them."""
-    port = int(stack.environ["PORT"])
-    listening = [c.pid for c in psutil.net_connections("tcp4") if c.status == "LISTEN" and c.laddr.port == port]
-    processes = [psutil.Process(pid) for pid in set(listening) if pid]
-    return [process for process in processes if process.ppid() in listening]
+    processes = psutil.Process(stack.supervisor.processes["web"].pid).children(recursive=True)
+    return [process for process in processes if not process.children()]
 
 
 def test_whatever_happens_to_requests_the_sum_is_what_was_put(stack: Stack, product: Product) -> None:
@@ -135,7 +132,9 @@ def test_a_full_queue_a_service_that_is_away_and_killed_processes_lose_what_is_c
     product.put(MAX_QUEUE_SIZE + 170)
     product.gateway.is_open.set()
     product.settle()
-    for worker in web_workers(stack):
+    workers = web_workers(stack)
+    assert len(workers) == int(stack.environ["WEB_CONCURRENCY"])
+    for worker in workers:
         product.put(60)
         os.kill(worker.pid, signal.SIGKILL)
         product.put(60)
