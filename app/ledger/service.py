@@ -50,13 +50,13 @@ _COUNT_IN_PLACE = text(f"""
     ON CONFLICT (environment_id, id) DO NOTHING RETURNING environment_id, id
 """)
 
-# The answer that refused a batch was lost as well: its sender counts all of it as lost.
-_REPLACE_REFUSALS = text(f"""
+# A batch that is reported again, or one whose refusal its sender did not hear: it counts all of it as lost.
+_REPLACE = text(f"""
     UPDATE ledger_batches b SET changes = CAST(before.part_changes AS jsonb)
     FROM (
         SELECT b.environment_id, b.id, b.changes, part.changes AS part_changes
         FROM ledger_batches b JOIN {_PARTS} ON b.environment_id = part.environment_id AND b.id = part.id
-        WHERE b.changes IS NOT NULL AND NOT b.changes @> '[{{"measure": "lost"}}]' FOR UPDATE OF b
+        WHERE b.changes IS NOT NULL FOR UPDATE OF b
     ) AS before
     WHERE b.environment_id = before.environment_id AND b.id = before.id
     RETURNING b.environment_id, b.id, before.changes
@@ -133,11 +133,11 @@ def _count_in_place(parts: dict[Key, dict[Change, int]], now: datetime) -> Count
     texts = [json.dumps([as_json(change, events) for change, events in part.items()]) for part in parts.values()]
     values = {**_columns(list(parts)), "changes": texts, "expires_at": now + REMEMBERED_FOR}
     keys: set[Key] = {(row.environment_id, row.id) for row in session().execute(_COUNT_IN_PLACE, values)}
-    refused_keys: set[Key] = set()
+    known_keys: set[Key] = set()
     taken_back: Counter[Change] = Counter()
     if len(keys) < len(parts):
-        refused_keys, taken_back = _taken_back(_REPLACE_REFUSALS, values)
-    return add_up(taken_back, *(parts[key] for key in keys | refused_keys))
+        known_keys, taken_back = _taken_back(_REPLACE, values)
+    return add_up(taken_back, *(parts[key] for key in keys | known_keys))
 
 
 def _taken_back(statement: TextClause, values: dict[str, Any]) -> tuple[set[Key], Counter[Change]]:
