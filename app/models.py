@@ -11,6 +11,7 @@ from app.events import models as events
 from app.evidence import models as evidence
 from app.health import models as health
 from app.interactions import models as interactions
+from app.ledger import models as ledger
 from app.outcomes import models as outcomes
 from app.personalization import models as personalization
 from app.products import models as products
@@ -31,6 +32,7 @@ MODEL_MODULES = (
     evidence,
     health,
     interactions,
+    ledger,
     outcomes,
     personalization,
     products,

@@ -8,6 +8,7 @@ from contextlib import closing
 from pathlib import Path
 
 import psycopg2
+from agent_feedback.interaction_id import new_interaction_id
 
 from app.core.purposes import Pepper, Purpose
 from app.customers.rules import digest_references
@@ -83,7 +84,7 @@ def _query(user: str) -> dict[str, object]:
 def _ask(user: str) -> dict[str, object]:
     return {
         **_query(user),
-        "interactionId": str(uuid.uuid4()),
+        "interactionId": new_interaction_id(),
         "operation": "/search",
         "surface": "http_json",
         "remember": True,

@@ -3,12 +3,12 @@
 import json
 import random
 import tempfile
-import uuid
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import requests
+from agent_feedback.interaction_id import new_interaction_id
 
 from app.core.http.blueprint import BYTES_PER_MEMBER
 from app.core.http.body import AGENT_BODY_BYTES, BATCH_BODY_BYTES
@@ -107,7 +107,7 @@ def credential(stack: Stack, kind: str) -> str:
         return stack.company.capability()
     if kind == "product key":
         return stack.company.product_key
-    body = {"interactionId": str(uuid.uuid4()), "operation": "/search", "surface": "html", "remember": False}
+    body = {"interactionId": new_interaction_id(), "operation": "/search", "surface": "html", "remember": False}
     return handle(
         requests.post(
             f"{stack.url}/api/v2/enrichment/requests",

@@ -12,6 +12,7 @@ from typing import Any
 
 import psutil
 import psycopg2
+from agent_feedback.interaction_id import new_interaction_id
 from psycopg2.extras import execute_values, register_uuid
 
 from bench.bare import ENVIRONMENT_ID as BARE_ENVIRONMENT_ID
@@ -74,7 +75,7 @@ def raw_rows(number: int) -> list[tuple[Any, ...]]:
     return [
         (
             environment_id,
-            uuid.uuid4(),
+            uuid.UUID(new_interaction_id()),
             now,
             "http_json",
             f"/orders/:id/step-{n % 20}",

@@ -14,6 +14,7 @@ class Job(StrEnum):
     EXPIRE_SIGN_INS = "retention.expire_sign_ins"
     ROLL_UP_EVIDENCE = "evidence.roll_up_days"
     EXPIRE_EVIDENCE = "evidence.expire_events"
+    ROLL_UP_LEDGER = "ledger.roll_up_days"
     DELIVER_WEBHOOKS = "webhooks.deliver_due"
     EXPORT_REVIEWS = "evaluations.export_reviews"
 
@@ -27,6 +28,7 @@ QUEUES = {
     Job.EXPIRE_SIGN_INS: "upkeep",
     Job.ROLL_UP_EVIDENCE: "upkeep",
     Job.EXPIRE_EVIDENCE: "upkeep",
+    Job.ROLL_UP_LEDGER: "upkeep",
     Job.DELIVER_WEBHOOKS: "delivery",
     Job.EXPORT_REVIEWS: "delivery",
 }

@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from agent_feedback.capability import ProductKey, mint
+from agent_feedback.interaction_id import new_interaction_id
 from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
@@ -49,7 +50,7 @@ class Company:
     def capability(self, interaction_id: str | None = None, issued_at: int | None = None, **claims: Any) -> str:
         return mint(
             ProductKey(self.product_key),
-            interaction_id or str(uuid.uuid4()),
+            interaction_id or new_interaction_id(),
             int(time.time()) if issued_at is None else issued_at,
             **claims,
         )
@@ -81,7 +82,7 @@ def create_read_key(environment_id: uuid.UUID) -> str:
 def event(interaction_id: str | None = None, **details: Any) -> dict[str, Any]:
     """Return a telemetry event."""
     return {
-        "interactionId": interaction_id or str(uuid.uuid4()),
+        "interactionId": interaction_id or new_interaction_id(),
         "surface": "http_json",
         "operation": "/orders/:id",
         "classification": "unclassified",
@@ -94,8 +95,11 @@ def bearer(token: str) -> dict[str, str]:
     return {"Authorization": f"Bearer {token}"}
 
 
-def send_events(client: FlaskClient, company: Company, *events: dict[str, Any]) -> TestResponse:
-    return client.post("/api/v2/telemetry/batches", json={"events": list(events)}, headers=bearer(company.product_key))
+def send_events(
+    client: FlaskClient, company: Company, *events: dict[str, Any], headers: dict[str, str] | None = None
+) -> TestResponse:
+    sent_headers = {**bearer(company.product_key), **(headers or {})}
+    return client.post("/api/v2/telemetry/batches", json={"events": list(events)}, headers=sent_headers)
 
 
 def sign_in(client: FlaskClient, company: Company, **details: Any) -> TestResponse:

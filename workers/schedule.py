@@ -34,6 +34,7 @@ def periodic_jobs(sweep_interval_s: int) -> tuple[Entry, ...]:
         Entry("sweep promotions", Job.PROMOTE_INTERACTIONS, sweep_interval_s),
         Entry("roll up days", Job.ROLL_UP_DAYS, sweep_interval_s),
         Entry("roll up evidence", Job.ROLL_UP_EVIDENCE, sweep_interval_s),
+        Entry("roll up ledger", Job.ROLL_UP_LEDGER, MINUTE),
         Entry("deliver webhooks", Job.DELIVER_WEBHOOKS, min(sweep_interval_s, DELIVERY_INTERVAL_S)),
         Entry("export reviews", Job.EXPORT_REVIEWS, min(sweep_interval_s, DELIVERY_INTERVAL_S)),
         Entry("expire enrichment", Job.EXPIRE_ENRICHMENT, 5 * MINUTE),

@@ -28,6 +28,7 @@ GROUPS = (
     ),
     LazyGroup("webhook", "app.cli.webhooks:group", help="Webhooks: endpoints of companies, and their deliveries."),
     LazyCommand("export", "app.cli.export:export", help="Write what an environment has into files."),
+    LazyGroup("ledger", "app.cli.ledger:group", help="What became of events, and what was lost."),
     LazyGroup("jobs", "app.cli.jobs:group", help="The background jobs."),
     LazyGroup("secrets", "app.cli.secrets:group", help="The secrets of the service."),
     LazyGroup("db", "app.cli.migrations:group", help="Migrations of the database."),

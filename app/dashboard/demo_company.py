@@ -17,6 +17,7 @@ from urllib.parse import urlsplit
 from app.consent.contract import feedback_ready
 from app.core.errors import NotFound
 from app.dashboard.shoes import rank_shoes
+from app.interactions.ids import new_interaction_id
 from app.products.keys import signing_secret
 from app.tokens import capability
 from config.settings import Settings
@@ -60,7 +61,7 @@ class DemoCompany:
 
     def show_order(self) -> Exchange:
         """Answer `GET /orders/42` with the envelope that the SDK would append."""
-        issued_at, interaction_id = int(time.time()), str(uuid.uuid4())
+        issued_at, interaction_id = int(time.time()), str(new_interaction_id())
         key = self._credentials["productKey"]
         claims: dict[str, Any] = {
             "v": capability.VERSION,
@@ -97,7 +98,7 @@ class DemoCompany:
         """Answer `GET /shoes` in the shop's own order, with a request for what matters to the customer."""
         user_ref = f"playground-{uuid.uuid4().hex[:8]}"
         body = {
-            "interactionId": str(uuid.uuid4()),
+            "interactionId": str(new_interaction_id()),
             "operation": "/shoes",
             "surface": "http_json",
             "purpose": PURPOSE,

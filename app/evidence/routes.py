@@ -2,9 +2,12 @@
 
 import uuid
 
+from flask import request
+
 from app.accounts.guards import current_login
+from app.core.errors import ApiError
 from app.core.http.blueprint import Blueprint
-from app.core.http.body import BATCH_BODY_BYTES
+from app.core.http.body import BATCH_BODY_BYTES, received_body
 from app.evidence import queries, service
 from app.evidence.queries import Summary
 from app.evidence.schemas import (
@@ -16,7 +19,9 @@ from app.evidence.schemas import (
     SummarySchema,
 )
 from app.evidence.service import Receipt
-from app.tokens.guards import current_environment
+from app.ledger import refusals
+from app.ledger.rules import Source, read_headers, read_sender
+from app.tokens.guards import current_environment, find_environment
 
 blp = Blueprint("evidence", __name__, description="Requests of agents and assistants, sent by the company's exporter.")
 summaries = Blueprint("evidence_summaries", __name__, description="Counts of that evidence, for the dashboard.")
@@ -31,7 +36,14 @@ def accept_batch(batch: EvidenceBatch) -> Receipt:
     All events are stored before the answer or none is. An event is known by its source and id; sending it again changes
     nothing, so a batch may be retried at any time.
     """
-    return service.accept_batch(current_environment(), batch)
+    return service.accept_batch(current_environment(), batch, read_sender(request.headers.get("User-Agent", "")))
+
+
+@blp.on_error
+def count_refusal(error: ApiError) -> dict[str, str]:
+    """Count the events of a refused batch."""
+    headers = read_headers(request.headers)
+    return refusals.count_refusal(find_environment(), Source.EVIDENCE, headers, error, received_body())
 
 
 @summaries.get("/<uuid:product_id>/evidence/http-requests/summary", operation_id="summarizeEvidence")

@@ -19,6 +19,8 @@ from app.core.settings import current_settings
 from app.evidence import rules
 from app.evidence.counts import record_changes
 from app.evidence.schemas import Event, EvidenceBatch
+from app.ledger.counts import record_totals
+from app.ledger.rules import UNKNOWN_SENDER, Sender, Source
 from app.products.key_cache import CallerEnvironment
 from config.allowlist import Allowlist
 from config.limits import QuotaName
@@ -32,6 +34,15 @@ class EvidenceCounts(NamedTuple):
 
     accepted: int
     expired: int
+
+
+_TOTALS = """
+    SELECT id AS environment_id, (:now::timestamptz AT TIME ZONE 'UTC')::date AS day_on,
+        :sdk::text AS sdk, :version::text AS version, :event_count::bigint AS events,
+        (SELECT count(*) FROM added) AS accepted,
+        (SELECT count(*) FROM sent WHERE observed_at < kept_since) AS expired
+    FROM environment
+"""
 
 
 def _add_evidence(columns: str = "", condition: str = "") -> str:
@@ -60,9 +71,9 @@ def _add_evidence(columns: str = "", condition: str = "") -> str:
         ON CONFLICT (environment_id, digest) DO NOTHING
         RETURNING environment_id, observed_at, source_kind, source_provider, actor_provider, fetch_class,
             network_method, referral_provider
-    ), changes AS ({record_changes("added")})
-    SELECT (SELECT count(*) FROM added) AS accepted,
-           (SELECT count(*) FROM sent WHERE observed_at < kept_since) AS expired FROM environment
+    ), changes AS ({record_changes("added")}
+    ), totals AS ({_TOTALS}), counted AS ({record_totals("totals", Source.EVIDENCE)})
+    SELECT accepted, expired FROM totals
     """
 
 
@@ -111,7 +122,7 @@ class Receipt:
     expired: int
 
 
-def accept_batch(environment: CallerEnvironment, batch: EvidenceBatch) -> Receipt:
+def accept_batch(environment: CallerEnvironment, batch: EvidenceBatch, sender: Sender = UNKNOWN_SENDER) -> Receipt:
     """Store what is new of a batch and within the environment's retention; the first content of an event stays."""
     allowlist, now = current_settings().allowlist, clock.now()
     if problems := list(_problems(batch, allowlist, now)):
@@ -119,12 +130,12 @@ def accept_batch(environment: CallerEnvironment, batch: EvidenceBatch) -> Receip
         code = next((code for code in codes if code in (TOKEN_NOT_ALLOWED, HOST_NOT_ALLOWED)), None)
         raise Unprocessable(code=code, problems=problems)
     with limiter().use_quota(QuotaName.EVIDENCE, environment.id, len(batch.events)):
-        counts = _store(environment, batch, allowlist, now)
+        counts = _store(environment, batch, sender, now)
     limiter().return_quota(QuotaName.EVIDENCE, environment.id, len(batch.events) - counts.accepted)
     return Receipt(counts.accepted, len(batch.events) - counts.accepted - counts.expired, counts.expired)
 
 
-def _store(environment: CallerEnvironment, batch: EvidenceBatch, allowlist: Allowlist, now: datetime) -> EvidenceCounts:
+def _store(environment: CallerEnvironment, batch: EvidenceBatch, sender: Sender, now: datetime) -> EvidenceCounts:
     """Store what is new of a valid batch, or raise `Unauthorized` if there is no such environment any more."""
     source = batch.source
     keys = pepper_ring().derive_all(Purpose.EVIDENCE_IDS, environment.id)
@@ -136,7 +147,10 @@ def _store(environment: CallerEnvironment, batch: EvidenceBatch, allowlist: Allo
         "source_digest": digests[0],
         "source_kind": source.kind,
         "source_provider": source.provider,
-        "events": _encoder.encode(_rows(batch.events, hmacs, allowlist)).decode(),
+        "events": _encoder.encode(_rows(batch.events, hmacs, current_settings().allowlist)).decode(),
+        "event_count": len(batch.events),
+        "sdk": sender.sdk,
+        "version": sender.version,
     }
     counts = ADD_EVIDENCE.first(**values) if len(keys) == 1 else _add_once(values)
     if counts is None:

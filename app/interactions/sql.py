@@ -135,6 +135,25 @@ def insert_events(events: str, optional: Sequence[str]) -> str:
     """
 
 
+def count_further_events(events: str) -> str:
+    """Return the statement that counts the events that are not the first of their interaction, by batch_id.
+
+    It belongs after `insert_events` and before `fill_events` in their transaction; `events` is as there. Every event
+    has a time of its own, so an interaction without one was inserted by a review and waits for its first event.
+    """
+    return f"""
+        SELECT e.batch_id, count(*) AS events
+        FROM (
+            SELECT environment_id, id, batch_id,
+                   row_number() OVER (PARTITION BY environment_id, id ORDER BY batch_id, position) AS number
+            FROM ({events}) events
+        ) e JOIN interactions i ON i.environment_id = e.environment_id AND i.id = e.id
+        -- xmin names the transaction that wrote a row: what this one has inserted is new.
+        WHERE e.number > 1 OR (i.occurred_at IS NOT NULL AND i.xmin <> pg_current_xact_id()::xid)
+        GROUP BY 1
+    """
+
+
 def fill_events(events: str, optional: Sequence[str]) -> str:
     """Return the statement that fills what is empty in stored interactions; `events` is as in `insert_events`.
 

@@ -13,6 +13,7 @@ from app.events import retention as events
 from app.evidence import retention as evidence
 from app.health import retention as health
 from app.interactions import retention as interactions
+from app.ledger import retention as ledger
 from app.outcomes import retention as outcomes
 from app.personalization import retention as personalization
 from app.products import retention as products
@@ -33,6 +34,7 @@ DECLARATIONS = {
     "evidence": evidence,
     "health": health,
     "interactions": interactions,
+    "ledger": ledger,
     "outcomes": outcomes,
     "personalization": personalization,
     "products": products,

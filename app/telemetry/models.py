@@ -20,3 +20,8 @@ class WaitingBatch(Base):
     events: Mapped[str] = mapped_column(Text)
     event_count: Mapped[int] = mapped_column(Integer)
     parked_at: Mapped[datetime | None] = mapped_column(DateTime(timezone=True))
+    sdk: Mapped[str | None] = mapped_column(Text)
+    sdk_version: Mapped[str | None] = mapped_column(Text)
+    batch_id: Mapped[uuid.UUID | None]
+    loss_report: Mapped[str | None] = mapped_column(Text)
+    """What the batch reports as lost, as JSON."""

@@ -3,12 +3,16 @@
 import logging
 from typing import Any
 
+import msgspec
 from sqlalchemy import exc, text
 
+from app.core import clock
 from app.core.database import session, transaction
 from app.events import service as events
 from app.interactions import sql
 from app.interactions.service import lock_interactions
+from app.ledger import service as ledger
+from app.ledger.rules import UNKNOWN, LossReport, Sender
 from app.telemetry.columns import EVENT_COLUMNS, OPTIONAL_COLUMNS
 
 BATCH_SIZE = 200
@@ -18,13 +22,15 @@ _DATA_ERRORS = (exc.DataError, exc.IntegrityError)
 
 logger = logging.getLogger(__name__)
 
-_CLAIM_BATCHES = text("""
-    SELECT environment_id, id, event_count FROM telemetry_inbox WHERE parked_at IS NULL
+_COLUMNS = "environment_id, id, received_at, event_count, sdk, sdk_version, batch_id, loss_report"
+
+_CLAIM_BATCHES = text(f"""
+    SELECT {_COLUMNS} FROM telemetry_inbox WHERE parked_at IS NULL
     ORDER BY id LIMIT :batch_size FOR UPDATE SKIP LOCKED
 """)
 
-_CLAIM_BATCH = text("""
-    SELECT environment_id, id, event_count FROM telemetry_inbox
+_CLAIM_BATCH = text(f"""
+    SELECT {_COLUMNS} FROM telemetry_inbox
     WHERE environment_id = :environment_id AND id = :id AND parked_at IS NULL FOR UPDATE SKIP LOCKED
 """)
 
@@ -44,6 +50,7 @@ _EVENTS = f"""
 
 # Nearly every event is the first of its interaction. Those that are not are counted, and filled in after.
 _INSERT = text(sql.insert_events(_EVENTS, OPTIONAL_COLUMNS))
+_COUNT_FURTHER = text(sql.count_further_events(_EVENTS))
 _FILL = text(sql.fill_events(_EVENTS, OPTIONAL_COLUMNS))
 _REMOVE_EMPTY_SESSIONS = text(sql.REMOVE_EMPTY_SESSIONS)
 
@@ -53,7 +60,10 @@ _REMOVE = text("""
     WHERE t.environment_id = claimed.environment_id AND t.id = claimed.id
 """)
 
-_PARK = text("UPDATE telemetry_inbox SET parked_at = now() WHERE environment_id = :environment_id AND id = :id")
+_PARK = text("""
+    UPDATE telemetry_inbox SET parked_at = now()
+    WHERE environment_id = :environment_id AND id = :id AND parked_at IS NULL RETURNING id
+""")
 
 Batch = dict[str, Any]
 
@@ -90,9 +100,29 @@ def _persist(batches: list[Batch]) -> None:
         "batches": [batch["id"] for batch in batches],
     }
     row_count: int = session().execute(_INSERT, keys).scalar_one()
+    duplicates: dict[int, int] = {}
     if row_count < sum(batch["event_count"] for batch in batches):
+        duplicates = {row.batch_id: row.events for row in session().execute(_COUNT_FURTHER, keys)}
         _fill(keys)
+    _count(batches, duplicates)
     session().execute(_REMOVE, keys)
+
+
+def _count(batches: list[Batch], duplicates: dict[int, int]) -> None:
+    """Count batches in the ledger; `duplicates` has the number of events that are not new, by the id of the row."""
+    arrived_batches = [
+        ledger.ArrivedBatch(
+            batch["environment_id"],
+            batch["received_at"],
+            Sender(batch["sdk"] or UNKNOWN, batch["sdk_version"] or UNKNOWN),
+            batch["batch_id"],
+            batch["event_count"] - duplicates.get(batch["id"], 0),
+            duplicates.get(batch["id"], 0),
+            msgspec.json.decode(batch["loss_report"], type=LossReport) if batch["loss_report"] else LossReport(),
+        )
+        for batch in batches
+    ]
+    ledger.count_batches(arrived_batches, clock.now())
 
 
 def _fill(keys: dict[str, Any]) -> None:
@@ -115,5 +145,7 @@ def _persist_separately(batches: list[Batch]) -> None:
                 _persist([dict(row) for row in session().execute(_CLAIM_BATCH, batch).mappings()])
         except _DATA_ERRORS:
             with transaction():
-                session().execute(_PARK, batch)
+                # It was accepted, and is counted although it stays in the inbox.
+                if session().execute(_PARK, batch).first():
+                    _count([batch], {})
             logger.error("a batch was parked", extra={"batchId": batch["id"]})

@@ -10,6 +10,7 @@ from app.core.errors import BadRequest, Problem
 from app.core.jobs import Job, notify
 from app.core.limits.limiter import limiter
 from app.interactions.rules import normalize_operation
+from app.ledger.rules import NO_HEADERS, BatchHeaders
 from app.products.key_cache import CallerEnvironment
 from app.screening.service import reject_secrets
 from app.telemetry.schemas import TelemetryBatch, TelemetryEvent
@@ -20,8 +21,10 @@ _encoder = msgspec.json.Encoder()
 ADD_BATCH = PreparedStatement(
     "add_batch",
     """
-    INSERT INTO telemetry_inbox (environment_id, received_at, events, event_count)
-    VALUES (:environment_id, :received_at::timestamptz, :events, :event_count)
+    INSERT INTO telemetry_inbox (
+        environment_id, received_at, events, event_count, sdk, sdk_version, batch_id, loss_report)
+    VALUES (:environment_id, :received_at::timestamptz, :events, :event_count, :sdk, :sdk_version, :batch_id,
+        :loss_report)
     """,
 )
 
@@ -34,8 +37,8 @@ class Receipt:
     dropped: int
 
 
-def accept_batch(environment: CallerEnvironment, batch: TelemetryBatch) -> Receipt:
-    """Store a batch in the inbox and notify its persistence.
+def accept_batch(environment: CallerEnvironment, batch: TelemetryBatch, headers: BatchHeaders = NO_HEADERS) -> Receipt:
+    """Store a batch in the inbox and notify its persistence, which counts it in the ledger.
 
     The events are encoded again rather than kept as they came, so that no second parser reads them differently.
     """
@@ -43,7 +46,16 @@ def accept_batch(environment: CallerEnvironment, batch: TelemetryBatch) -> Recei
     with limiter().use_quota(QuotaName.EVENTS, environment.id, len(batch.events)):
         events = _encoder.encode(_normalize_operations(batch.events)).decode()
         ADD_BATCH.first(
-            environment_id=environment.id, received_at=clock.now(), events=events, event_count=len(batch.events)
+            environment_id=environment.id,
+            received_at=clock.now(),
+            events=events,
+            event_count=len(batch.events),
+            sdk=headers.sender.sdk,
+            sdk_version=headers.sender.version,
+            batch_id=headers.batch_id,
+            loss_report=_encoder.encode(headers.report).decode()
+            if headers.report.lost or headers.report.unanswered
+            else None,
         )
     notify(Job.PERSIST_TELEMETRY)
     return Receipt(accepted=len(batch.events), dropped=0)

@@ -62,6 +62,12 @@ def current_environment() -> CallerEnvironment:
     return environment
 
 
+def find_environment() -> CallerEnvironment | None:
+    """Return the environment of the caller, or None where its credential was not valid."""
+    environment: CallerEnvironment | None = g.get("environment")
+    return environment
+
+
 def current_capability() -> Capability:
     """Return the caller's capability."""
     caller_capability: Capability = g.capability

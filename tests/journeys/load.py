@@ -2,12 +2,12 @@
 
 import threading
 import time
-import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 import requests
+from agent_feedback.interaction_id import new_interaction_id
 
 from tests.factories import NOTE, Company, bearer, event
 
@@ -34,7 +34,7 @@ class Sender:
 
     def send_review(self, interaction_id: str | None = None) -> int:
         """Send a review; returns the status, 0 if there was no response."""
-        interaction_id = interaction_id or str(uuid.uuid4())
+        interaction_id = interaction_id or new_interaction_id()
         body = {"outcome": "success", "note": NOTE}
         status, response = self._post("outcome", "/api/v2/outcomes", self.company.capability(interaction_id), body)
         if status == 200:

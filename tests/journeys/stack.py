@@ -35,7 +35,7 @@ PORTS_PER_WORKER = 1_000
 MAX_WORKERS = 12
 """Together below 32,768, where Linux begins to give ports to clients."""
 
-WAITING_TABLES = ("telemetry_inbox", "promotions", "interaction_changes", "evidence_changes")
+WAITING_TABLES = ("telemetry_inbox", "promotions", "interaction_changes", "evidence_changes", "ledger_changes")
 """Tables whose rows wait for a job."""
 
 

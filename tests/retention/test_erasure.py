@@ -13,6 +13,7 @@ from app.events import service as events
 from app.events.rules import EventType
 from app.evidence import counts
 from app.interactions import service as interactions
+from app.ledger import counts as ledger
 from app.models import METADATA
 from app.products import service as products
 from app.products.rules import Mode
@@ -36,10 +37,13 @@ TENANTS = {
 """Every table that leads with an environment or a product, and with which."""
 
 
+BATCH = {"Agent-Feedback-Batch": "5b0e7f66-21a4-4c3e-9d5c-0f6a3f3f7b10"}
+
+
 def fill(client: FlaskClient, company: Company) -> None:
     """Leave rows in every table of the environment."""
     interaction = event(sessionRef="visit")
-    send_events(client, company, interaction)
+    send_events(client, company, interaction, headers=BATCH)
     with transaction():
         webhooks.create_endpoint(company.environment_id, PUBLIC_URL, list(EventType))
     token = company.capability(interaction["interactionId"], subject=SUBJECT)
@@ -52,6 +56,7 @@ def fill(client: FlaskClient, company: Company) -> None:
     log.queue_deliveries()
     send_evidence(client, company, observation())
     counts.roll_up_changes()
+    ledger.roll_up_changes()
     send_evidence(client, company, observation())
     send_events(client, company, event())
     assert send_review(client, company.capability(subject=SUBJECT, revision=1)).status_code == 200

@@ -4,16 +4,16 @@ import json
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
-from uuid import uuid4
 
 from app.cli.dev.demo import CREDENTIALS_FILE
+from app.interactions.ids import new_interaction_id
 
 ROOT = Path(__file__).resolve().parents[3]
 
 
 def banner(credentials: dict[str, Any], data_dir: Path) -> str:
     """Return the addresses, the demo credentials, and a first request to paste."""
-    base_url, login, interaction_id = credentials["baseUrl"], credentials["dashboard"], uuid4()
+    base_url, login, interaction_id = credentials["baseUrl"], credentials["dashboard"], new_interaction_id()
     is_default = data_dir == ROOT / ".data"
     folder = ".data" if is_default else str(data_dir)
     data_dir_export = "" if is_default else f"  export AGENT_FEEDBACK_DATA_DIR='{data_dir}'\n"

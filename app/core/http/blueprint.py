@@ -1,8 +1,9 @@
 """A blueprint of JSON endpoints: flask-smorest's, with our decoder, encoder and transaction."""
 
 import functools
+import logging
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
 from http import HTTPStatus
 from typing import Any
@@ -26,6 +27,8 @@ PRIVATE = "private, no-store"
 
 BYTES_PER_MEMBER = 64
 """Of the largest body that an endpoint takes: 1,024 members for an agent's, 16,384 for a batch, more than any needs."""
+
+logger = logging.getLogger("agent_feedback")
 
 View = Callable[..., Any]
 Decorator = Callable[[View], View]
@@ -139,6 +142,23 @@ class Blueprint(SmorestBlueprint):  # type: ignore[misc]  # flask-smorest has no
             return find
 
         return decorator
+
+    def on_error(self, observe: Callable[[ApiError], Mapping[str, str]]) -> Callable[[ApiError], Mapping[str, str]]:
+        """Call a function with every API error of this blueprint, and add the headers that it returns to the response.
+
+        Its own failure is logged, and changes nothing else.
+        """
+
+        def respond(error: ApiError) -> Response:
+            response = error_response(error)
+            try:
+                response.headers.update(observe(error))
+            except Exception as failure:  # whatever it is, the caller gets its answer
+                logger.warning("an error was not counted", extra={"error": type(failure).__name__})
+            return response
+
+        self.register_error_handler(ApiError, respond)
+        return observe
 
     def _prepare_operation_doc(self, doc: dict[str, Any], doc_info: dict[str, Any], **_: Any) -> dict[str, Any]:
         """Document an operation's id, its errors and the credential that it takes."""

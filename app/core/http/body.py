@@ -1,12 +1,12 @@
 """Reading a request's body, within a limit and however it is framed."""
 
-from flask import Request
+from flask import Request, g
 from werkzeug.exceptions import RequestEntityTooLarge
 
 from app.core.errors import BodyTooLarge, IncompleteBody, UnsupportedEncoding
 from config.body_limits import AGENT_BODY_BYTES, BATCH_BODY_BYTES
 
-__all__ = ["AGENT_BODY_BYTES", "BATCH_BODY_BYTES", "has_unread_body", "read_body"]
+__all__ = ["AGENT_BODY_BYTES", "BATCH_BODY_BYTES", "has_unread_body", "read_body", "received_body"]
 
 
 def read_body(request: Request, max_bytes: int) -> bytes:
@@ -29,6 +29,13 @@ def read_body(request: Request, max_bytes: int) -> bytes:
         raise IncompleteBody
     if len(body) > max_bytes:
         raise BodyTooLarge(max_bytes)
+    g.body = body
+    return body
+
+
+def received_body() -> bytes | None:
+    """Return the body of the current request if it was read to its end."""
+    body: bytes | None = g.get("body")
     return body
 
 

@@ -17,6 +17,10 @@ class ServiceUnavailable(ServiceError):
     """No usable answer arrived: a network error, a timeout, an unreadable body, or calls are switched off."""
 
 
+class ServiceUnreachable(ServiceUnavailable):
+    """No connection could be opened, so the service has received nothing."""
+
+
 class ServiceRefused(ServiceError):
     """The service answered with an error status.
 

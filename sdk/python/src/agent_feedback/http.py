@@ -13,7 +13,7 @@ from email.utils import parsedate_to_datetime
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
-from agent_feedback.errors import ServiceUnavailable
+from agent_feedback.errors import ServiceUnavailable, ServiceUnreachable
 from agent_feedback.http_connection import Connection
 from agent_feedback.version import VERSION
 
@@ -25,6 +25,9 @@ MAX_DOUBLINGS = 10
 
 USER_AGENT = f"agent-feedback-python/{VERSION}"
 
+_REFUSED_HEADER = "Agent-Feedback-Refused"
+_NO_HEADERS: Mapping[str, str] = {}
+
 _CONNECTION_CLOSED = (ConnectionError, ssl.SSLEOFError, ssl.SSLZeroReturnError)
 
 
@@ -35,6 +38,10 @@ class HttpResponse(NamedTuple):
     body: bytes
     retry_after: str | None = None
     """The `Retry-After` header as it was sent."""
+    refused: str | None = None
+    """The `Agent-Feedback-Refused` header as it was sent: how many events the service has counted as refused."""
+    is_repetition: bool = False
+    """Whether the request was sent before, on an idle connection that was closed without an answer."""
 
     @property
     def retry_after_s(self) -> float:
@@ -51,6 +58,14 @@ class HttpResponse(NamedTuple):
         except (ValueError, TypeError, IndexError):
             return 0.0
         return min(max(seconds, 0.0), MAX_RETRY_AFTER_S)
+
+
+class _NotConnected(Exception):
+    """No connection was opened, so nothing was sent."""
+
+    def __init__(self, reason: OSError) -> None:
+        super().__init__()
+        self.reason = reason
 
 
 class _Request(NamedTuple):
@@ -77,19 +92,24 @@ class HttpClient:
     ) -> HttpResponse:
         """Send a request and return the response, whatever its status, within `timeout_s` seconds.
 
-        Raise `ServiceUnavailable` if none arrives. An idle connection that the server has closed is replaced once.
+        Raise `ServiceUnavailable` if none arrives, and `ServiceUnreachable` if the request was not even sent. An idle
+        connection that the server has closed is replaced once.
         """
         deadline = time.monotonic() + timeout_s
         default_headers = {"User-Agent": USER_AGENT, **({} if body is None else {"Content-Type": "application/json"})}
         request = _Request(method, self._base_path + path, body, {**default_headers, **headers})
         try:
             return self._send(request, deadline)
+        except _NotConnected as error:
+            raise ServiceUnreachable(f"no usable answer ({type(error.reason).__name__})") from None
         except (OSError, http.client.HTTPException) as error:
             raise ServiceUnavailable(f"no usable answer ({type(error).__name__})") from None
 
-    def post(self, path: str, body: bytes, bearer: str, timeout_s: float) -> HttpResponse:
+    def post(
+        self, path: str, body: bytes, bearer: str, timeout_s: float, headers: Mapping[str, str] = _NO_HEADERS
+    ) -> HttpResponse:
         """Post JSON with a bearer credential; as `request`."""
-        return self.request("POST", path, body, {"Authorization": f"Bearer {bearer}"}, timeout_s)
+        return self.request("POST", path, body, {"Authorization": f"Bearer {bearer}", **headers}, timeout_s)
 
     def close(self) -> None:
         """Close the idle connections; a later request opens a new one."""
@@ -102,11 +122,20 @@ class HttpClient:
         if idle_connection is not None:
             with suppress(*_CONNECTION_CLOSED):
                 return self._exchange(idle_connection, request, deadline)
-        return self._exchange(Connection(self._host, self._port, self._tls), request, deadline)
+        connection = Connection(self._host, self._port, self._tls)
+        try:
+            response = self._exchange(connection, request, deadline)
+        except _NotConnected as error:
+            if idle_connection is None:
+                raise
+            # The server may have received the request before it closed the idle connection.
+            raise error.reason from None
+        return response._replace(is_repetition=idle_connection is not None)
 
     def _exchange(self, connection: Connection, request: _Request, deadline: float) -> HttpResponse:
         try:
             connection.set_deadline(deadline)
+            _open(connection)
             connection.request(*request)
             response = connection.getresponse()
             body = response.read(MAX_RESPONSE_BYTES + 1)
@@ -123,7 +152,8 @@ class HttpClient:
         else:
             response.close()
             connection.close()
-        return HttpResponse(response.status, body, response.getheader("Retry-After"))
+        headers = response.headers
+        return HttpResponse(response.status, body, headers["Retry-After"], headers[_REFUSED_HEADER])
 
     def _take_idle(self) -> Connection | None:
         """Return the idle connection that was used last, if there is one."""
@@ -135,6 +165,15 @@ class HttpClient:
                 # The copy of a parent process, which goes on using its own.
                 connection.close()
         return None
+
+
+def _open(connection: Connection) -> None:
+    """Open a connection that is not open yet, or raise `_NotConnected`."""
+    if connection.sock is None:
+        try:
+            connection.connect()
+        except OSError as error:
+            raise _NotConnected(error) from None
 
 
 def backoff_s(failures: int, first_s: float, max_s: float) -> float:

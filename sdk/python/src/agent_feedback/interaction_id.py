@@ -8,9 +8,13 @@ _TIME_BYTES = 6
 
 
 def time_ordered_bytes(count: int) -> bytes:
-    """Return the first bytes of such an id: 48 bits of Unix time in milliseconds, version, variant, and randomness."""
-    milliseconds = time.time_ns() // 1_000_000
-    raw = bytearray(milliseconds.to_bytes(_TIME_BYTES, "big") + os.urandom(count - _TIME_BYTES))
+    """Return the first bytes of such an id of this moment."""
+    return stamped_bytes(time.time_ns() // 1_000_000, os.urandom(count - _TIME_BYTES))
+
+
+def stamped_bytes(milliseconds: int, randomness: bytes) -> bytes:
+    """Return 48 bits of Unix time in milliseconds and then randomness, with the bits of version and variant set."""
+    raw = bytearray(milliseconds.to_bytes(_TIME_BYTES, "big") + randomness)
     raw[6] = raw[6] & 0x0F | 0x40
     raw[8] = raw[8] & 0x3F | 0x80
     return bytes(raw)

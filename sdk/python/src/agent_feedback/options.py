@@ -50,6 +50,8 @@ class Options:
     """For one call for customer context, from the look-up of the host to the last byte."""
     relay_timeout: float = 5.0
     """For one request that an agent sends through the relay."""
+    on_drop: Callable[[str, int], None] | None = None
+    """Called with the reason and the number of telemetry events that were dropped, in whichever thread dropped them."""
     service_name: str = "Agent Feedback"
     """The name of the service in its consent questions."""
 
@@ -155,6 +157,7 @@ _RULES: dict[str, tuple[Callable[[Any], bool], str]] = {
         ("customer_ref", "session_ref", "operation"),
         (_is_callback, "a function that takes the WSGI environment is needed"),
     ),
+    "on_drop": (_is_callback, "a function that takes a reason and a number is needed"),
     "runtime_hint": (_is_hint, f"a function that takes the WSGI environment, or {USER_AGENT!r}, is needed"),
     **dict.fromkeys(
         ("flush_interval", "timeout", "shutdown_timeout", "consent_cache_ttl", "context_timeout", "relay_timeout"),

@@ -1,4 +1,4 @@
-"""What the service names when it refuses a batch: events of it, or a quota."""
+"""What the service says when it refuses a batch: events of it, a quota, and how many events it has counted."""
 
 import json
 import re
@@ -7,6 +7,7 @@ from agent_feedback.errors import ServiceRefused
 from agent_feedback.http import HttpResponse
 
 _EVENT_POINTER = re.compile(r"/events/(0|[1-9][0-9]{0,5})(?:/|\Z)")
+_COUNT = re.compile(r"[0-9]{1,9}\Z")
 _QUOTA_NAME = re.compile(r"[a-z_]{1,40}\Z")
 
 
@@ -38,3 +39,9 @@ def refused_indexes(response: HttpResponse, size: int) -> set[int]:
     matches = [_EVENT_POINTER.match(str(entry.get("pointer"))) for entry in errors]
     indexes = {int(match[1]) for match in matches if match}
     return indexes if None not in matches and all(index < size for index in indexes) else set()
+
+
+def counted_events(response: HttpResponse, limit: int) -> int:
+    """Return how many refused events the service says that it has counted, at most `limit`; 0 where it says nothing."""
+    text = response.refused or ""
+    return min(int(text), limit) if _COUNT.match(text) else 0

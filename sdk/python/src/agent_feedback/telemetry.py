@@ -7,17 +7,18 @@ import os
 import threading
 import time
 import weakref
-from collections import Counter, deque
+from collections import Counter
 from contextlib import suppress
-from typing import Any, NamedTuple
+from typing import Any
 
 from agent_feedback import protocol_files
-from agent_feedback.errors import ServiceUnavailable
+from agent_feedback.batch import Batch
+from agent_feedback.errors import ServiceUnavailable, ServiceUnreachable
+from agent_feedback.event_queue import BATCH_SIZE, EventQueue
 from agent_feedback.http import HttpClient, HttpResponse, backoff_s
 from agent_feedback.options import Options
-from agent_feedback.refusals import exceeded_quota, refused_indexes
+from agent_feedback.refusals import counted_events, exceeded_quota, refused_indexes
 
-BATCH_SIZE = 50
 FIRST_BACKOFF_S = 0.2
 MAX_BACKOFF_S = 5.0
 UNAUTHORIZED_PAUSE_S = 60.0
@@ -26,8 +27,12 @@ UNAUTHORIZED_PAUSE_S = 60.0
 _WARNINGS = {
     "quota": "telemetry is refused until the next UTC day (quota %s of the environment); the product is not affected",
     "failure": "telemetry could not be delivered (%s); the product is not affected",
+    "untold": "telemetry has ended before the service was told of dropped events (%s)",
     "drop": "telemetry events were dropped (%s); the product is not affected",
 }
+
+_REFUSED_FOR_CONTENT = (400, 413, 415, 422)
+"""An earlier try with the same content was refused as well, so it was not stored."""
 
 logger = logging.getLogger("agent_feedback")
 
@@ -36,22 +41,13 @@ _encode = json.JSONEncoder(separators=(",", ":"), allow_nan=False).encode
 Event = dict[str, Any]
 
 
-class QueuedEvent(NamedTuple):
-    """An event as JSON, and how many requests with it have failed."""
-
-    text: bytes
-    failures: int = 0
-
-
-Batch = list[QueuedEvent]
-
-
 class TelemetryQueue:
     """Sends events in batches from a background thread.
 
     `put` never blocks and never raises. A full queue drops its oldest event. `counters` accounts for every event:
     `queued` were put, `sent` were accepted by the service, and `dropped_<reason>` were not: `queue_full`,
-    `undelivered` (after `max_attempts`), `refused` (by the service), `unreadable` (no JSON) and `shutdown`.
+    `undelivered` (after `max_attempts`), `refused` (by the service), `unreadable` (no JSON) and `shutdown`. The next
+    batch tells the service of what was dropped.
     """
 
     def __init__(self, options: Options) -> None:
@@ -62,14 +58,17 @@ class TelemetryQueue:
         self._reset()
         queue = weakref.ref(self)
         if hasattr(os, "register_at_fork"):
-            # A forked worker starts with an empty queue: the parent sends what it had queued.
+            # A forked worker starts with an empty queue: the parent sends what it had queued, and tells what it lost.
             os.register_at_fork(after_in_child=lambda: _call(queue, "_reset"))
         atexit.register(lambda: _call(queue, "shutdown"))
 
+    @property
+    def counters(self) -> Counter[str]:
+        """Return the live counters of this process."""
+        return self._events.counters
+
     def _reset(self) -> None:
-        self.counters: Counter[str] = Counter()
-        self._queue: deque[QueuedEvent] = deque()
-        self._in_flight = 0
+        self._events = EventQueue(self._options.max_queue_size)
         self._condition = threading.Condition()
         self._thread: threading.Thread | None = None
         self._is_closing = False
@@ -81,16 +80,15 @@ class TelemetryQueue:
         text = _as_json(event)
         with self._condition:
             self.counters["queued"] += 1
-            if text is None:
-                reason: str | None = "unreadable"
-            elif self._is_closing:
-                reason = "shutdown"
+            if text is None or self._is_closing:
+                reason: str | None = "unreadable" if text is None else "shutdown"
             else:
-                reason = self._append(text)
+                reason = self._events.append(text)
+                self._wake_thread()
             if reason:
-                self.counters[f"dropped_{reason}"] += 1
+                self._events.count_dropped(reason, 1)
         if reason:
-            self._warn("drop", reason)
+            self._announce(reason, 1)
 
     def flush(self, timeout: float | None = None) -> bool:
         """Send all queued events; return whether all were sent or dropped within `timeout` seconds.
@@ -98,55 +96,56 @@ class TelemetryQueue:
         While a 401 pauses sending it returns at once.
         """
         with self._condition:
-            if self._queue and not self._ensure_thread():
+            if self._events.events and not self._ensure_thread():
                 return False
             self._flushes += 1
             self._condition.notify_all()
             try:
                 self._condition.wait_for(
-                    lambda: self._is_empty() or (self._is_paused() and not self._in_flight),
+                    lambda: self._events.is_empty() or (self._is_paused() and not self._events.sending),
                     self._options.shutdown_timeout if timeout is None else timeout,
                 )
-                return self._is_empty()
+                return self._events.is_empty()
             finally:
                 self._flushes -= 1
 
     def shutdown(self, timeout: float | None = None) -> int:
-        """Send all queued events and stop; return how many events were lost meanwhile."""
+        """Send all queued events and stop; return how many events were lost meanwhile.
+
+        Losses of which the service was not told are logged: no batch follows that could tell it.
+        """
         with self._condition:
             if self._is_closing:
                 return 0
-            dropped_before = self._count_dropped()
+            dropped_before = self._events.total_dropped()
         self.flush(timeout)
         with self._condition:
             self._is_closing = True
-            unsent_count = len(self._queue)
-            self._queue.clear()
-            self.counters["dropped_shutdown"] += unsent_count
+            unsent_count = self._events.drop_unsent("shutdown")
             # The answer to a batch in flight comes too late to be counted.
-            lost_count = self._count_dropped() - dropped_before + self._in_flight
+            in_flight = len(self._events.sending.events) if self._events.sending else 0
+            lost_count = self._events.total_dropped() - dropped_before + in_flight
             self._condition.notify_all()
         if unsent_count:
-            self._warn("drop", "shutdown")
+            self._announce("shutdown", unsent_count)
+        if untold_losses := self.untold_losses():
+            self._warn("untold", ", ".join(f"{reason}={count}" for reason, count in untold_losses.items()))
         return lost_count
 
-    def _is_empty(self) -> bool:
-        return not self._queue and not self._in_flight
+    def untold_losses(self) -> Counter[str]:
+        """Return the dropped events by reason, without those of which the service has confirmed to have been told."""
+        with self._condition:
+            return self._events.untold_losses()
 
     def _is_paused(self) -> bool:
         return time.monotonic() < self._paused_until
 
-    def _append(self, text: bytes) -> str | None:
-        """Append an event; return the reason for which the oldest one was dropped, if it was. Needs the lock."""
-        is_full = len(self._queue) >= self._options.max_queue_size
-        if is_full:
-            self._queue.popleft()
-        self._queue.append(QueuedEvent(text))
+    def _wake_thread(self) -> None:
+        """Wake the thread for the first event of a batch and for a full one. Needs the lock."""
         self._ensure_thread()
         # The thread waits for the first event, or for a batch to be full; it looks again before it waits.
-        if len(self._queue) in (1, BATCH_SIZE):
+        if len(self._events.events) in (1, BATCH_SIZE):
             self._condition.notify_all()
-        return "queue_full" if is_full else None
 
     def _ensure_thread(self) -> bool:
         """Start the thread if it does not run; return whether it runs now. Needs the lock."""
@@ -164,92 +163,104 @@ class TelemetryQueue:
             delay_s = self._send(batch)
             failures = 0 if delay_s is None else failures + 1
             with self._condition:
-                self._in_flight = 0
                 self._condition.notify_all()
                 if delay_s is not None:
                     backoff = backoff_s(failures, FIRST_BACKOFF_S, MAX_BACKOFF_S)
                     self._condition.wait_for(lambda: self._is_closing, max(delay_s, backoff))
         self._http.close()
 
-    def _take_batch(self) -> Batch:
-        """Wait for a batch that is full or old enough; an empty one means that the queue was closed."""
+    def _take_batch(self) -> Batch | None:
+        """Wait for a batch that is full or old enough; None means that the queue was closed."""
+        queue = self._events
         with self._condition:
-            self._condition.wait_for(lambda: self._queue or self._is_closing)
-            self._condition.wait_for(
-                lambda: len(self._queue) >= BATCH_SIZE or self._is_closing or self._flushes,
-                self._options.flush_interval,
-            )
-            batch = [self._queue.popleft() for _ in range(min(BATCH_SIZE, len(self._queue)))]
-            self._in_flight = len(batch)
-            return batch
+            self._condition.wait_for(lambda: queue.waiting or queue.events or self._is_closing)
+            if not queue.waiting:
+                self._condition.wait_for(
+                    lambda: len(queue.events) >= BATCH_SIZE or self._is_closing or self._flushes,
+                    self._options.flush_interval,
+                )
+            return queue.take_batch()
 
     def _send(self, batch: Batch) -> float | None:
         """Send a batch, without the events that the service refuses by name.
 
         Return None when every event is sent or dropped, or the least delay in seconds before the next request.
         """
-        while batch:
+        remaining: Batch | None = batch
+        while remaining:
+            batch = remaining
             try:
                 response = self._post(batch)
             except Exception as error:  # the thread has to survive whatever it is
                 self._warn("failure", str(error) if isinstance(error, ServiceUnavailable) else type(error).__name__)
-                self._requeue(batch)
+                if not isinstance(error, ServiceUnreachable):
+                    batch.is_unanswered = batch.is_fixed = True
+                self._retry(batch)
                 return 0.0
             if 200 <= response.status < 300:
                 with self._condition:
-                    self.counters["sent"] += len(batch)
+                    self._events.acknowledge(batch)
                 return None
-            if quota := exceeded_quota(response):
-                self._warn("quota", quota)
-                self._drop("refused", len(batch), is_told=True)
-                return None
-            self._warn("failure", f"status {response.status}")
+            if response.is_repetition:
+                # The answer is to the repetition: the first request may have been stored all the same.
+                batch.is_unanswered = batch.is_fixed = True
             if response.status in (408, 429) or response.status >= 500:
-                # A limit that says when it ends is no failure of the events: they wait for as long.
-                is_limited = response.status == 429 and response.retry_after_s > 0
-                self._requeue(batch, failures=0 if is_limited else 1)
-                return response.retry_after_s
-            batch = self._drop_refused(batch, response)
+                return self._postpone(batch, response)
+            remaining = self._drop_refused(batch, response)
             if response.status == 401:
                 self._paused_until = time.monotonic() + UNAUTHORIZED_PAUSE_S
                 return UNAUTHORIZED_PAUSE_S
         return None
 
     def _post(self, batch: Batch) -> HttpResponse:
-        body = b'{"events":[%b]}' % b",".join(event.text for event in batch)
-        return self._http.post(self._path, body, self._options.api_key.reveal(), self._options.timeout)
+        return self._http.post(
+            self._path, batch.body(), self._options.api_key.reveal(), self._options.timeout, batch.headers()
+        )
 
-    def _drop_refused(self, batch: Batch, response: HttpResponse) -> Batch:
-        """Drop the events that a refusal names, or else the whole batch; return what remains of it."""
-        indexes = refused_indexes(response, len(batch))
-        remaining_events = [event for index, event in enumerate(batch) if index not in indexes] if indexes else []
-        self._drop("refused", len(batch) - len(remaining_events))
+    def _postpone(self, batch: Batch, response: HttpResponse) -> float:
+        """Keep a batch for which the service had no time; return the delay that it asks for."""
+        self._warn("failure", f"status {response.status}")
+        if response.status >= 500:
+            # What failed may have been the answer, of the service or of what stands in front of it. A 503 says that it
+            # was not, but the service cannot know when it loses its database.
+            batch.is_unanswered, batch.is_fixed = True, batch.is_fixed or response.status != 503
+        # A limit that says when it ends is no failure of the events: they wait for as long.
+        is_limited = response.status == 429 and response.retry_after_s > 0
+        self._retry(batch, failures=0 if is_limited else 1)
+        return response.retry_after_s
+
+    def _drop_refused(self, batch: Batch, response: HttpResponse) -> Batch | None:
+        """Drop the events that a refusal names, or else the whole batch; return a batch of those that remain."""
+        quota = exceeded_quota(response)
+        self._warn("quota" if quota else "failure", quota or f"status {response.status}")
+        indexes = refused_indexes(response, len(batch.events)) or range(len(batch.events))
+        events = [event for index, event in enumerate(batch.events) if index not in indexes]
+        if response.status in _REFUSED_FOR_CONTENT:
+            batch.is_unanswered = False
         with self._condition:
-            self._in_flight = len(remaining_events)
-        return remaining_events
+            remaining = self._events.split(batch, events, counted_events(response, len(indexes)))
+        self._announce("refused", len(indexes), is_told=quota is not None)
+        return remaining
 
-    def _requeue(self, batch: Batch, failures: int = 1) -> None:
-        """Queue a batch again, before all others, without the events that were tried often enough."""
-        retries = [QueuedEvent(event.text, event.failures + failures) for event in batch]
-        retries = [event for event in retries if event.failures < self._options.max_attempts]
+    def _retry(self, batch: Batch, failures: int = 1) -> None:
+        """Keep a batch for its next try, or drop it if it was tried often enough."""
+        is_tried_enough = batch.count_failures(failures) >= self._options.max_attempts
+        reason, count = "undelivered" if is_tried_enough else "shutdown", len(batch.events)
         with self._condition:
-            space = 0 if self._is_closing else max(self._options.max_queue_size - len(self._queue), 0)
-            # The batch is older than the queue, and its own youngest events are its last.
-            queued_retries = retries[len(retries) - min(space, len(retries)) :]
-            self._queue.extendleft(reversed(queued_retries))
-            reason = "shutdown" if self._is_closing else "queue_full"
-        self._drop("undelivered", len(batch) - len(retries))
-        self._drop(reason, len(retries) - len(queued_retries))
-
-    def _drop(self, reason: str, count: int, *, is_told: bool = False) -> None:
+            if is_tried_enough or self._is_closing:
+                self._events.drop(batch, reason)
+            else:
+                reason, count = "queue_full", self._events.keep(batch)
         if count:
-            with self._condition:
-                self.counters[f"dropped_{reason}"] += count
-            if not is_told:
-                self._warn("drop", reason)
+            self._announce(reason, count)
 
-    def _count_dropped(self) -> int:
-        return sum(count for name, count in self.counters.items() if name.startswith("dropped_"))
+    def _announce(self, reason: str, count: int, *, is_told: bool = False) -> None:
+        """Tell the company of dropped events; never under the lock."""
+        if self._options.on_drop:
+            with suppress(Exception):
+                self._options.on_drop(reason, count)
+        if not is_told:
+            self._warn("drop", reason)
 
     def _warn(self, kind: str, reason: str) -> None:
         """Warn once of each kind; never under the lock, since a log may be slow."""
