@@ -1,6 +1,6 @@
 """Days that an earlier release counted, or changed while this one was already running; to be removed with the next.
 
-The earlier release marks a day whose rows it has changed and records no changes in counts. Migration 0035 gives its
+The earlier release marks a day whose rows it has changed and records no changes in counts. Migration 0033 gives its
 marks to this release: `day_marks` is a view through which they arrive in `uncounted_days`, and in which the earlier
 release finds none to count. So each day is counted anew here, once more after the last mark, whoever runs beside it.
 """

@@ -2,8 +2,8 @@
 
 from alembic import op
 
-revision = "0034"
-down_revision = "0024"
+revision = "0032"
+down_revision = "0031"
 
 
 def upgrade() -> None:

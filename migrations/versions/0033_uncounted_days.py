@@ -8,8 +8,8 @@ and discards its pending changes in the same statement, which is exact whichever
 
 from alembic import op
 
-revision = "0035"
-down_revision = "0034"
+revision = "0033"
+down_revision = "0032"
 
 
 def upgrade() -> None:

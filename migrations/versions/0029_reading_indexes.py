@@ -2,8 +2,8 @@
 
 from alembic import op
 
-revision = "0031"
-down_revision = "0030"
+revision = "0029"
+down_revision = "0028"
 
 INDEXES = {
     "ix_reports_id": "UNIQUE INDEX CONCURRENTLY ix_reports_id ON reports (environment_id, id)",
