@@ -26,6 +26,7 @@ from app.enrichment.routes import answers_blp, requests_blp
 from app.evidence.routes import blp as evidence
 from app.evidence.routes import summaries
 from app.health.routes import blp as health
+from app.mcp.routes import blp as mcp
 from app.metrics.guards import METRICS_READER, restrict_port
 from app.metrics.routes import blp as metrics
 from app.outcomes.routes import blp as outcomes
@@ -73,6 +74,9 @@ PAGE_MOUNTS = (
 )
 """Pages for people; the API description leaves them out."""
 
+PROTOCOL_MOUNTS = (Mount(mcp, "/mcp", READ_KEY),)
+"""Endpoints of a protocol that describes itself; the API description leaves them out."""
+
 METRICS_MOUNT = Mount(metrics, "/", METRICS_READER, is_limited=False)
 """Mounted where a setting opens it; elsewhere its address is unknown."""
 
@@ -94,8 +98,8 @@ def install(app: Flask, settings: Settings) -> None:
     api = Api(app, document_check=refuse_forbidden_keys)
     for mount in API_MOUNTS:
         api.mount(mount)
-    for mount in PAGE_MOUNTS:
-        api.mount_page(mount)
+    for mount in (*PAGE_MOUNTS, *PROTOCOL_MOUNTS):
+        api.mount_undescribed(mount)
     if settings.metrics is not None:
         _mount_metrics(app, api, settings.metrics)
 
@@ -104,6 +108,6 @@ def _mount_metrics(app: Flask, api: Api, access: MetricsAccess) -> None:
     """Count requests, and mount the metrics, which a setting has opened."""
     if counted := find_metrics(app):
         lifecycle.count_requests(app, counted)
-    api.mount_page(METRICS_MOUNT)
+    api.mount_undescribed(METRICS_MOUNT)
     if access.port is not None:
         restrict_port(app, access.port)

@@ -1,14 +1,14 @@
 """Build the JSON Schemas (2020-12) of request bodies and of the envelope from the service's schemas."""
 
 import re
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from app.catalog.schemas import NewFieldSchema
 from app.consent.schemas import DecisionSchema
 from app.context.schemas import ContextQuerySchema
 from app.core import protocol
-from app.core.wire.fields import Choice, Flag, Instant, Integer, Number, Text
-from app.core.wire.schemas import List, Nested, Schema, camel
+from app.core.wire.json_schema import Json, object_schema
+from app.core.wire.schemas import Schema
 from app.enrichment.schemas import AnswerSchema, ContextChoiceSchema, NewRequestSchema
 from app.evidence.schemas import EvidenceBatchSchema
 from app.outcomes.schemas import OutcomeSchema, ReviewSchema
@@ -18,22 +18,10 @@ from app.telemetry.schemas import TelemetryBatchSchema
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
-Json = dict[str, Any]
-
 _CONTRACT = protocol.read("contract.json")
 _TEXTS = protocol.read("instructions.json")
 
 _SYNTAX_CHARACTER = re.compile(r"[\\^$.*+?()\[\]{}|]")
-
-_KEYWORDS = ("minLength", "maxLength", "pattern", "enum", "minimum", "maximum", "minItems", "maxItems", "format")
-_TYPES: tuple[tuple[type, str], ...] = (
-    (Text, "string"),
-    (Choice, "string"),
-    (Instant, "string"),
-    (Integer, "integer"),
-    (Number, "number"),
-    (Flag, "boolean"),
-)
 
 
 def wire_schemas() -> dict[str, Json]:
@@ -53,29 +41,9 @@ def wire_schemas() -> dict[str, Json]:
         "personalization-outcome": NewOutcomeSchema(),
         "evidence-batch": EvidenceBatchSchema(),
     }
-    schemas = {name: _object(schema) for name, schema in body_schemas.items()}
+    schemas = {name: object_schema(schema) for name, schema in body_schemas.items()}
     schemas["envelope"] = {"oneOf": [_variant(variant) for variant in _ENVELOPE_VARIANTS]}
     return {name: {"$schema": DIALECT, "title": name, **schema} for name, schema in sorted(schemas.items())}
-
-
-def _object(schema: Any) -> Json:
-    return {
-        "type": "object",
-        "additionalProperties": False,
-        "required": [camel(name) for name, field in schema.fields.items() if field.required],
-        "properties": {camel(name): _field(field) for name, field in schema.fields.items()},
-    }
-
-
-def _field(field: Any) -> Json:
-    keywords = {keyword: field.metadata[keyword] for keyword in _KEYWORDS if keyword in field.metadata}
-    if isinstance(field, List):
-        kind = ["array", "null"] if field.allow_none else "array"
-        return {"type": kind, **keywords, "items": _field(field.inner)}
-    if isinstance(field, Nested):
-        return _object(field.schema)
-    kind = next(name for kind, name in _TYPES if isinstance(field, kind))
-    return {"type": [kind, "null"] if field.allow_none else kind, **keywords}
 
 
 class EnvelopeVariant(NamedTuple):

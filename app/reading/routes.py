@@ -85,6 +85,6 @@ def get_interaction(interaction_id: uuid.UUID) -> InteractionDetail:
 def list_operations(query: OperationQuery) -> ItemPage:
     """List operations with their counts.
 
-    Counted by days, so a review is in here within about a minute. Rates are null below ten reviews.
+    Counted by days of arrival in UTC. Rates are null below ten reviews.
     """
     return service.list_operations(current_environment().id, query)

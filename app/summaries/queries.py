@@ -8,8 +8,12 @@ from sqlalchemy import text
 
 from app.core import clock
 from app.core.database import session
+from app.interactions.counts import COUNT_COLUMNS, PENDING_CHANGES
 from app.products.sql import retention_days
 from app.summaries.rules import Sort, rate
+
+DAY_COUNTS = f"(SELECT {COUNT_COLUMNS} FROM interaction_days UNION ALL {PENDING_CHANGES})"
+"""The rows whose sums by environment, day, operation and surface are exact at every moment."""
 
 # The lower bound of the Wilson score interval at 95 % (z = 1.96), of failures and half of partial successes.
 _WORST = """
@@ -27,7 +31,7 @@ _STATEMENTS = {
         WITH counts AS (
             SELECT operation, sum(interactions)::bigint AS interactions, sum(confirmed)::bigint AS confirmed,
                    sum(success)::bigint AS success, sum(partial)::bigint AS partial, sum(failure)::bigint AS failure
-            FROM interaction_days
+            FROM {DAY_COUNTS} counted
             WHERE environment_id = :environment_id AND day_on <= :today
               AND day_on > CAST(:today AS date) - least(:days, {retention_days(":environment_id")})
               AND (CAST(:surface AS text) IS NULL OR surface = :surface)

@@ -3,14 +3,11 @@
 from sqlalchemy import text
 
 from app.core.database import session, transaction
-from app.interactions.counts import CLAIM_CHANGES, COUNT_COLUMNS, COUNTS, PENDING_CHANGES
+from app.interactions.counts import CLAIM_CHANGES, COUNT_COLUMNS, COUNTS
 from app.interactions.day_marks import COUNT_DAY, DISCARD_DAY, list_uncounted_days, set_outcomes
 
 BATCH_SIZE = 5_000
 """Changes in one transaction: some fifty milliseconds."""
-
-DAY_COUNTS = f"(SELECT {COUNT_COLUMNS} FROM interaction_days UNION ALL {PENDING_CHANGES})"
-"""The rows whose sums by environment, day, operation and surface are exact at every moment."""
 
 # One roll-up at a time: two that add to the same count would wait for each other.
 _LOCK = text("SELECT pg_try_advisory_xact_lock(hashtext('summaries.roll_up'))")

@@ -7,7 +7,7 @@ from flask import Flask
 from flask.testing import FlaskClient
 from werkzeug.routing import Rule
 
-from app.blueprints import API_MOUNTS
+from app.blueprints import API_MOUNTS, PROTOCOL_MOUNTS
 from app.core.database import transaction
 from app.products import service as products
 from tests.factories import bearer, sign_in
@@ -19,7 +19,7 @@ PATH_VALUES |= dict.fromkeys(("report_id", "interaction_id"), PATH_VALUES["produ
 
 def guarded_rules(app: Flask) -> list[tuple[Rule, str, str]]:
     """Return every guarded endpoint of the API: its rule, a method and the name of its guard."""
-    guards = {mount.blueprint.name: mount.guard.name for mount in API_MOUNTS}
+    guards = {mount.blueprint.name: mount.guard.name for mount in (*API_MOUNTS, *PROTOCOL_MOUNTS)}
     rules = [(rule, guards.get(rule.endpoint.partition(".")[0], "public")) for rule in app.url_map.iter_rules()]
     return [
         (rule, method, guard)

@@ -73,6 +73,16 @@ def _report_id(client: FlaskClient, other: Tenant) -> str:
     return report_id
 
 
+def _get_report_by_mcp(client: FlaskClient, caller: Tenant, other: Tenant) -> TestResponse:
+    arguments = {"reportId": _report_id(client, other)}
+    params = {"name": "get_report", "arguments": arguments}
+    message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
+    accept = {"Accept": "application/json, text/event-stream"}
+    response = client.post("/mcp", json=message, headers={**accept, **bearer(caller.read_key)})
+    assert response.json["result"]["structuredContent"]["code"] == "not_found"
+    return response
+
+
 REQUESTS: dict[str, tuple[Request, int]] = {
     "outcomes.record": (lambda c, a, b: send_review(c, a.company.capability(b.interaction_id), "failure"), 200),
     "reports.record": (
@@ -123,6 +133,7 @@ REQUESTS: dict[str, tuple[Request, int]] = {
     "reading.list_operations": (_read(lambda c, b: "operations"), 200),
     "reading.get_report": (_read(lambda c, b: f"reports/{_report_id(c, b)}"), 404),
     "reading.get_interaction": (_read(lambda c, b: f"interactions/{b.interaction_id}"), 404),
+    "mcp.answer_message": (_get_report_by_mcp, 200),
     "evidence_summaries.summarize": (_summary, 404),
     "evidence_summaries.summarize of the caller's product": (_summary_of_own_product, 404),
 }

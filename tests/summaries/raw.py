@@ -10,7 +10,7 @@ from app.core import clock
 from app.core.database import session, transaction
 from app.interactions import sql
 from app.interactions.counts import COUNTS
-from app.summaries.service import DAY_COUNTS
+from app.summaries.queries import DAY_COUNTS
 from tests.factories import Company, bearer
 
 Counts = dict[tuple[date, str, str], tuple[int, ...]]

@@ -77,8 +77,8 @@ class Api(SmorestApi):  # type: ignore[misc]  # flask-smorest has no types
         blp.register_views_in_doc(self, self._app, self.spec, name=blp.name, parameters=None)
         self.spec.tag({"name": blp.title, "description": blp.description})
 
-    def mount_page(self, mount: Mount) -> None:
-        """Register a blueprint of pages, which the description leaves out."""
+    def mount_undescribed(self, mount: Mount) -> None:
+        """Register a blueprint under its prefix and guard, and leave it out of the description."""
         self._app.register_blueprint(mount.blueprint, url_prefix=mount.prefix)
         self._app.extensions.setdefault("mounts", {})[mount.blueprint.name] = mount
 
