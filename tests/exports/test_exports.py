@@ -76,6 +76,15 @@ def test_the_same_command_adds_what_is_new(reader: Reader, filled: Company, tmp_
     assert len(read(tmp_path, "evidence_counts", format_)) == 2
 
 
+def test_what_a_killed_run_has_begun_is_cut_off(filled: Company, tmp_path: Path) -> None:
+    export_to(tmp_path, filled)
+    path = tmp_path / "reviews.ndjson"
+    content = path.read_text()
+    path.write_text(content + '{"id": "half a')
+    export_to(tmp_path, filled)
+    assert path.read_text() == content
+
+
 class Crash(Exception):
     """The process ends."""
 
@@ -120,15 +129,15 @@ def test_an_exported_parquet_list_has_parts(filled: Company, tmp_path: Path, mon
 
 
 def test_what_may_still_appear_in_front_waits_for_the_next_run(
-    client: FlaskClient, company: Company, tmp_path: Path
+    reader: Reader, client: FlaskClient, company: Company, tmp_path: Path
 ) -> None:
+    reader.store_interaction(timedelta(seconds=30))
     send_events(client, company, event())
-    assert export_to(tmp_path, company)["interactions"] == 0
     with transaction():
         session().execute(text("UPDATE telemetry_inbox SET received_at = :at"), {"at": NOW - timedelta(minutes=1)})
     assert export_to(tmp_path, company)["interactions"] == 0
     persistence.persist_waiting_batches()
-    assert export_to(tmp_path, company)["interactions"] == 1
+    assert export_to(tmp_path, company)["interactions"] == 2
 
 
 def test_since_leaves_out_what_is_older(reader: Reader, company: Company, tmp_path: Path) -> None:
