@@ -37,10 +37,11 @@ def cpu_s(*roots: int | None) -> float:
 
 
 def service_cpu_s(stack: Stack) -> float:
-    """Return the processor seconds of web, worker and PostgreSQL."""
+    """Return the processor seconds of every process of the service: web, worker, beat, PostgreSQL and Valkey."""
     assert stack.postgres.process
-    processes = stack.supervisor.processes
-    return cpu_s(processes["web"].pid, processes["worker"].pid, stack.postgres.process.pid)
+    assert stack.valkey.process
+    pids = [process.pid for process in stack.supervisor.processes.values()]
+    return cpu_s(*pids, stack.postgres.process.pid, stack.valkey.process.pid)
 
 
 @contextmanager

@@ -54,8 +54,7 @@ control_socket_disable = True
 if web_metrics.is_open(os.environ):
     bind += web_metrics.list_binds(os.environ)
     web_metrics.prepare_folder(worker_tmp_dir)
-    pre_fork, post_fork = web_metrics.give_slot, web_metrics.take_slot
-    child_exit, on_exit = web_metrics.free_slot, web_metrics.remove_folder
+    pre_fork, post_fork, on_exit = web_metrics.give_slot, web_metrics.take_slot, web_metrics.remove_folder
 
 # The service writes its own log, one JSON line a request.
 accesslog = None
@@ -78,6 +77,8 @@ def nworkers_changed(server: Any, new_value: int, _old_value: int | None) -> Non
         server.num_workers = wanted
 
 
-def child_exit(server: Any, _worker: Any) -> None:
-    """Correct the number of workers after one has ended."""
+def child_exit(server: Any, worker: Any) -> None:
+    """Correct the number of workers after one has ended, and free its files of metrics."""
     server.num_workers = count_workers(server)
+    if web_metrics.is_open(os.environ):
+        web_metrics.free_slot(server, worker)
