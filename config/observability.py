@@ -1,4 +1,4 @@
-"""The settings of metrics and traces."""
+"""The settings of metrics, of traces and of reviews as OpenTelemetry events."""
 
 import os
 from collections.abc import Iterator, Mapping
@@ -15,6 +15,9 @@ PORT, TOKEN = "AGENT_FEEDBACK_METRICS_PORT", "AGENT_FEEDBACK_METRICS_TOKEN"
 ENDPOINTS = ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")
 PROTOCOLS = ("OTEL_EXPORTER_OTLP_PROTOCOL", "OTEL_EXPORTER_OTLP_TRACES_PROTOCOL")
 
+LOG_ENDPOINTS = ("OTEL_EXPORTER_OTLP_LOGS_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT")
+"""The standard variables that name a collector of log records, as which reviews are sent."""
+
 TRACE_DEFAULTS = {
     "OTEL_SERVICE_NAME": "agent-feedback",
     # Baggage is whatever a caller likes to send, and would travel on to the broker.
@@ -28,7 +31,7 @@ TRACE_DEFAULTS = {
 
 
 class ObservabilitySchema(Schema):
-    """The environment variables of metrics and traces."""
+    """The environment variables of metrics, traces and exported reviews."""
 
     AGENT_FEEDBACK_METRICS_PORT = fields.Integer(load_default=None, validate=validate.Range(1, 65535))
     AGENT_FEEDBACK_METRICS_HOST = fields.String(load_default="127.0.0.1")
@@ -39,6 +42,8 @@ class ObservabilitySchema(Schema):
     OTEL_EXPORTER_OTLP_TRACES_PROTOCOL = fields.String(load_default=None)
     OTEL_TRACES_EXPORTER = fields.String(load_default="otlp")
     OTEL_SDK_DISABLED = fields.String(load_default="false")
+    AGENT_FEEDBACK_OTEL_REVIEWS = fields.Boolean(load_default=False)
+    AGENT_FEEDBACK_OTEL_REVIEW_NOTES = fields.Boolean(load_default=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +75,7 @@ def set_trace_defaults() -> None:
 
 
 def observability_errors(values: Mapping[str, Any], environment: Mapping[str, str]) -> Iterator[str]:
-    """Yield what is wrong with the settings of metrics and traces of any deployment."""
+    """Yield what is wrong with these settings of any deployment."""
     port = values.get(PORT)
     if port is not None and str(port) == environment.get("PORT", "8000"):
         yield f"{PORT} must not be PORT"
@@ -79,6 +84,8 @@ def observability_errors(values: Mapping[str, Any], environment: Mapping[str, st
             yield f"{name}: the service sends http/protobuf only"
     if values.get("OTEL_TRACES_EXPORTER", "otlp") not in ("otlp", "none"):
         yield "OTEL_TRACES_EXPORTER: the service knows otlp and none"
+    if values.get("AGENT_FEEDBACK_OTEL_REVIEWS") and not any(map(environment.get, LOG_ENDPOINTS)):
+        yield f"AGENT_FEEDBACK_OTEL_REVIEWS is true, and {' or '.join(LOG_ENDPOINTS)} names no collector"
 
 
 def unsafe_tokens(values: Mapping[str, Any]) -> Iterator[str]:

@@ -38,9 +38,6 @@ OIDC_SETTINGS = (
     "AGENT_FEEDBACK_OIDC_CLIENT_SECRET",
 )
 
-COLLECTOR_SETTINGS = ("OTEL_EXPORTER_OTLP_LOGS_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT")
-"""The standard variables that name an OpenTelemetry collector of log records; its exporter reads them itself."""
-
 RUNNING_COPY = "running.json"
 """Where a running `bin/dev` writes its environment down, inside its data directory."""
 
@@ -98,8 +95,6 @@ class _EnvironmentSchema(ObservabilitySchema, LimitSettingsSchema):  # type: ign
     AGENT_FEEDBACK_SECURITY_POLICY = WebUrl(load_default=None, schemes=("https",))
     AGENT_FEEDBACK_SWEEP_INTERVAL_S = fields.Integer(load_default=60, validate=validate.Range(2, 300))
     AGENT_FEEDBACK_WEBHOOKS_ALLOW_PRIVATE = fields.Boolean(load_default=False)
-    AGENT_FEEDBACK_OTEL_REVIEWS = fields.Boolean(load_default=False)
-    AGENT_FEEDBACK_OTEL_REVIEW_NOTES = fields.Boolean(load_default=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,8 +192,7 @@ class Settings:
             mistakes = []
         if not environment.get("REDIS_URL") and not environment.get("AGENT_FEEDBACK_BROKER_URL"):
             mistakes.append("REDIS_URL is not set")
-        mistakes += [*_incomplete_oidc(environment), *_incomplete_review_export(environment, values)]
-        mistakes += [*ring_errors(values), *_unsafe(values)]
+        mistakes += [*_incomplete_oidc(environment), *ring_errors(values), *_unsafe(values)]
         mistakes += observability_errors(values, environment)
         try:
             allowlist = read_allowlist(ALLOWLIST.read_text())
@@ -289,12 +283,6 @@ def _incomplete_oidc(environment: Mapping[str, str]) -> list[str]:
     if len(missing) in (0, len(OIDC_SETTINGS)):
         return []
     return [f"{name} is not set, while other settings of OpenID Connect are; set all three or none" for name in missing]
-
-
-def _incomplete_review_export(environment: Mapping[str, str], values: dict[str, Any]) -> list[str]:
-    if not values.get("AGENT_FEEDBACK_OTEL_REVIEWS") or any(map(environment.get, COLLECTOR_SETTINGS)):
-        return []
-    return [f"AGENT_FEEDBACK_OTEL_REVIEWS is true, and {' or '.join(COLLECTOR_SETTINGS)} names no collector"]
 
 
 def _unsafe(values: dict[str, Any]) -> list[str]:
