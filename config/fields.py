@@ -4,7 +4,13 @@ import re
 from typing import Any
 from urllib.parse import urlsplit
 
-from marshmallow import ValidationError, fields
+from marshmallow import ValidationError, fields, validate
+
+IS_POSTGRES = validate.Regexp(r"^postgres(ql)?(\+psycopg2)?://", error="must begin with postgresql://")
+IS_REDIS = validate.Regexp(r"^(rediss?|redis\+socket)://", error="must begin with redis:// or rediss://")
+IS_BROKER = validate.Regexp(
+    r"^(amqps?|rediss?|redis\+socket)://", error="must begin with amqp://, amqps://, redis:// or rediss://"
+)
 
 _MAIL_ADDRESS = re.compile(r"mailto:[!-~]{1,64}@[A-Za-z0-9.-]{1,253}\Z")
 

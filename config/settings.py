@@ -17,7 +17,7 @@ from limits import RateLimitItem
 from marshmallow import EXCLUDE, ValidationError, fields, validate
 
 from config.allowlist import ALLOWLIST, Allowlist, BadAllowlist, read_allowlist
-from config.fields import Contact, WebUrl
+from config.fields import IS_BROKER, IS_POSTGRES, IS_REDIS, Contact, WebUrl
 from config.limits import LimitName, LimitSettingsSchema, QuotaName, limit_variable, quota_variable
 from config.observability import (
     MetricsAccess,
@@ -57,13 +57,6 @@ class BadSettings(Exception):
         self.mistakes = mistakes
 
 
-_IS_POSTGRES = validate.Regexp(r"^postgres(ql)?(\+psycopg2)?://", error="must begin with postgresql://")
-_IS_REDIS = validate.Regexp(r"^(rediss?|redis\+socket)://", error="must begin with redis:// or rediss://")
-_IS_BROKER = validate.Regexp(
-    r"^(amqps?|rediss?|redis\+socket)://", error="must begin with amqp://, amqps://, redis:// or rediss://"
-)
-
-
 class _EnvironmentSchema(ObservabilitySchema, LimitSettingsSchema):  # type: ignore[misc, valid-type]  # made from the names of the limits
     """The environment variables that the service knows."""
 
@@ -71,10 +64,10 @@ class _EnvironmentSchema(ObservabilitySchema, LimitSettingsSchema):  # type: ign
         unknown = EXCLUDE
 
     AGENT_FEEDBACK_ENV = fields.Enum(Stage, by_value=True, load_default=Stage.PRODUCTION)
-    DATABASE_URL = fields.String(required=True, validate=_IS_POSTGRES)
-    AGENT_FEEDBACK_MIGRATIONS_DATABASE_URL = fields.String(load_default=None, validate=_IS_POSTGRES)
-    REDIS_URL = fields.String(load_default=None, validate=_IS_REDIS)
-    AGENT_FEEDBACK_BROKER_URL = fields.String(load_default=None, validate=_IS_BROKER)
+    DATABASE_URL = fields.String(required=True, validate=IS_POSTGRES)
+    AGENT_FEEDBACK_MIGRATIONS_DATABASE_URL = fields.String(load_default=None, validate=IS_POSTGRES)
+    REDIS_URL = fields.String(load_default=None, validate=IS_REDIS)
+    AGENT_FEEDBACK_BROKER_URL = fields.String(load_default=None, validate=IS_BROKER)
     AGENT_FEEDBACK_PUBLIC_URL = WebUrl(required=True, schemes=("http", "https"))
     AGENT_FEEDBACK_APP_URL = WebUrl(load_default=None, schemes=("http", "https"))
     AGENT_FEEDBACK_SERVICE_NAME = fields.String(load_default="Agent Feedback", validate=validate.Length(1, 60))
