@@ -115,6 +115,8 @@ def assert_what_can_be_renewed_is_and_the_rest_is_counted(app: Flask, clock: Clo
     assert [(column["name"], column["resealed"]) for column in report["sealed"]] == [
         ("second_factors.sealed_secret", 0),
         ("keys.sealed_secret", 2),
+        ("webhook_endpoints.sealed_secret", 0),
+        ("webhook_endpoints.sealed_old_secret", 0),
     ]
     assert report["olderSealingSecrets"].startswith("They can be removed now")
     assert report["renewedProductKeys"] == 1, "the other one was used, and renewed by that"
@@ -123,7 +125,7 @@ def assert_what_can_be_renewed_is_and_the_rest_is_counted(app: Flask, clock: Clo
     assert pepper["removableOn"] == (clock.now + timedelta(days=92)).date().isoformat()
     assert "customers who declined and were not named since (1) would be asked again" in pepper["reason"]
     second_report = rotate(app)
-    assert [column["resealed"] for column in second_report["sealed"]] == [0, 0]
+    assert {column["resealed"] for column in second_report["sealed"]} == {0}
     assert second_report["renewedProductKeys"] == 0
     assert second_report["olderPeppers"] == [pepper], "the day does not move"
 

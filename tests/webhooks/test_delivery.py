@@ -98,6 +98,7 @@ def test_a_company_is_sent_nothing_of_another(client: FlaskClient, company: Comp
             text = b"".join(webhook.body for webhook in server.webhooks).decode()
             assert text.count(str(tenant.environment_id)) == len(server.webhooks) == 2
             assert text.count(ids[0]) == 2
+    assert deliveries("state") == [("delivered",)] * 4
 
 
 def test_every_endpoint_is_sent_the_same_id_and_has_its_own_secret(

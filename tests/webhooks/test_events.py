@@ -69,6 +69,7 @@ def test_a_product_that_is_an_mcp_server_confirms_once(client: FlaskClient, comp
     for _ in range(2):
         send_events(client, company, event(interaction_id, surface="mcp"), event(other_id))
         persistence.persist_waiting_batches()
+        assert queued_events() == [("interaction.confirmed", interaction_id)]
     send_review(client, company.capability(interaction_id))
     promote()
     assert queued_events() == [("interaction.confirmed", interaction_id)]
@@ -77,11 +78,14 @@ def test_a_product_that_is_an_mcp_server_confirms_once(client: FlaskClient, comp
 def test_an_mcp_interaction_that_asks_for_context_confirms_once(context_api: ContextApi, clock: Clock) -> None:
     create_endpoint(context_api.company, "https://93.184.215.14/", EventType.INTERACTION_CONFIRMED)
     context_api.put_field("content.format", allowedValues=["audio"])
-    interaction_id = str(uuid.uuid4())
-    for _ in range(2):
-        context_api.ask(interactionId=interaction_id, surface="mcp", userRef="u1")
-        clock.advance(seconds=1)
-    assert queued_events() == [("interaction.confirmed", interaction_id)]
+    new_id, confirmed_id, other_id = sorted(str(uuid.uuid4()) for _ in range(3))
+    send_events(context_api.client, context_api.company, event(confirmed_id, surface="mcp"))
+    persistence.persist_waiting_batches()
+    clock.advance(seconds=1)
+    for interaction_id, surface in ((confirmed_id, "mcp"), (new_id, "mcp"), (other_id, "http_json")):
+        response = context_api.ask(interactionId=interaction_id, surface=surface, userRef="u1")
+        assert response.status_code == 200
+    assert queued_events() == [("interaction.confirmed", new_id), ("interaction.confirmed", confirmed_id)]
 
 
 def test_a_key_that_is_revoked_twice_is_one_event(company: Company) -> None:
