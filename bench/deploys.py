@@ -15,6 +15,7 @@ from tests.journeys.web import Web, running_web
 
 WARM_UP_S = 3
 OBSERVED_S = 7
+PAUSE_S = 0.2
 
 TARGET_MS = 250
 
@@ -40,7 +41,7 @@ def main() -> None:
 def _observe(stack: Stack, event: Callable[[Web], None], options: str = "") -> Crowd:
     with running_web(stack, GUNICORN_CMD_ARGS=options) as web:
         time.sleep(1)
-        crowd = Crowd(web.url, stack.company)
+        crowd = Crowd(web.url, stack.company, pause_s=PAUSE_S)
         with crowd.running():
             time.sleep(WARM_UP_S)
             # The first seconds open connections and prepare statements.

@@ -38,7 +38,8 @@ backlog = 2048
 
 # A worker whose main loop is stuck for this long is replaced; single requests have limits of their own.
 timeout = 30
-graceful_timeout = 5
+# Longer than any request may wait for the database.
+graceful_timeout = 10
 
 # A worker that grew or leaks is replaced; not all at the same moment. It asks for its successor before it leaves.
 max_requests = 200_000

@@ -42,7 +42,7 @@ class Crowd:
     url: str
     company: Company
     size: int = 64
-    pause_s: float = 0.2
+    pause_s: float = 0.8
     attempts: list[Attempt] = field(default_factory=list)
     reviews: dict[str, str] = field(default_factory=dict)
     """Interaction to the id of its review, of everything that was answered."""

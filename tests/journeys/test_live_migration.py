@@ -86,11 +86,11 @@ def test_a_migration_waits_for_a_long_transaction_and_no_request_waits_for_it(co
         long_transaction.cursor().execute("SELECT count(*) FROM reviews")
         command = [BIN / "flask", "db", "upgrade"]
         with subprocess.Popen(command, cwd=release, env=copy.environ, stderr=output) as runner:
-            wait_until(lambda: "another transaction holds the lock of this migration" in log.read_text(), 30)
+            wait_until(lambda: "another transaction holds the lock of this migration" in log.read_text(), 120)
             assert readiness(old.url) == (200, True)
             assert readiness(new.url) == (503, False)
             long_transaction.commit()
-            assert runner.wait(60) == 0
+            assert runner.wait(120) == 0
         assert readiness(old.url) == readiness(new.url) == (200, True)
     assert old_clients.failures() == new_clients.failures() == []
     reviews = old_clients.reviews | new_clients.reviews

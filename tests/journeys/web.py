@@ -13,6 +13,9 @@ import psutil
 from tests.conftest import ROOT
 from tests.journeys.stack import Stack, free_port, url_answers, wait_until
 
+START_TIMEOUT_S = 120
+"""A machine may be busy with the clients of a test, and with other tests."""
+
 
 @dataclass(frozen=True)
 class Web:
@@ -23,9 +26,12 @@ class Web:
 
     def parents(self) -> dict[int, int]:
         """Return the parent of each process of this gunicorn, also of a master that has taken over."""
-        rows = [process.info for process in psutil.process_iter(["pid", "ppid", "status"])]
-        living = {row["pid"]: row["ppid"] for row in rows if row["status"] != psutil.STATUS_ZOMBIE}
-        return {pid: parent for pid, parent in living.items() if _group(pid) == self.process.pid}
+        parents = {}
+        for pid in psutil.pids():
+            with suppress(ProcessLookupError, psutil.NoSuchProcess):
+                if os.getpgid(pid) == self.process.pid and psutil.Process(pid).status() != psutil.STATUS_ZOMBIE:
+                    parents[pid] = psutil.Process(pid).ppid()
+        return parents
 
     def master(self) -> int:
         """Return the id of the master, of the older one where there are two."""
@@ -42,15 +48,14 @@ class Web:
         """Start a new release as an operator does: a new master beside the old one, which ends when that is ready."""
         old = self.master()
         os.kill(old, signal.SIGUSR2)
-        wait_until(lambda: any(self.parents().get(parent) == old for parent in self.parents().values()), 30)
+        wait_until(lambda: self._has_second_master(old), START_TIMEOUT_S)
         os.kill(old, signal.SIGTERM)
-        wait_until(lambda: old not in self.parents(), 30)
+        wait_until(lambda: old not in self.parents(), START_TIMEOUT_S)
 
-
-def _group(pid: int) -> int:
-    with suppress(ProcessLookupError):
-        return os.getpgid(pid)
-    return 0
+    def _has_second_master(self, old: int) -> bool:
+        """Tell whether another master has started its workers."""
+        parents = self.parents()
+        return any(parents.get(parent) == old for parent in parents.values())
 
 
 @contextmanager
@@ -67,7 +72,7 @@ def running_web(stack: Stack, folder: Path = ROOT, **changes: str) -> Iterator[W
     ):
         web = Web(f"http://127.0.0.1:{port}", process)
         try:
-            wait_until(lambda: url_answers(web.url + "/healthz"), 30)
+            wait_until(lambda: url_answers(web.url + "/healthz"), START_TIMEOUT_S)
             yield web
         finally:
             # At once: no client of a test is worth waiting for.
