@@ -55,8 +55,8 @@ def count_rows(rows: str, sign: str = "") -> str:
 
 
 CLAIM_CHANGES = f"""
-    DELETE FROM interaction_changes WHERE (environment_id, id) IN (
-        SELECT environment_id, id FROM interaction_changes ORDER BY environment_id, id LIMIT :batch_size)
+    DELETE FROM interaction_changes WHERE ctid = ANY(ARRAY(
+        SELECT ctid FROM interaction_changes ORDER BY environment_id, id LIMIT :batch_size))
     RETURNING {COUNT_COLUMNS}
 """
 """Removes a batch of changes, the oldest of each environment first, and returns them."""

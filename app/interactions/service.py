@@ -21,54 +21,55 @@ _COUNTED = ", ".join(f"i.{column}" for column in COUNTED_COLUMNS)
 
 _LOCK = text("SELECT pg_advisory_xact_lock(hashtext('interactions'))")
 
+# No table or CTE is joined with another of unknown size: the outbox is mostly empty, so the planner expects one row.
 _PROMOTE = text(f"""
     WITH claimed AS (
-        DELETE FROM promotions p
-        USING (SELECT environment_id, id FROM promotions ORDER BY environment_id, id LIMIT :batch_size
-               FOR UPDATE SKIP LOCKED) waiting
-        WHERE p.environment_id = waiting.environment_id AND p.id = waiting.id
-        RETURNING p.environment_id, p.interaction_id, p.method, p.created_at
+        DELETE FROM promotions WHERE ctid = ANY(ARRAY(
+            SELECT ctid FROM promotions ORDER BY environment_id, id LIMIT :batch_size FOR UPDATE SKIP LOCKED))
+        RETURNING environment_id, interaction_id, method, created_at
     ), earliest AS (
-        SELECT DISTINCT ON (environment_id, interaction_id) environment_id, interaction_id, method, created_at
+        SELECT DISTINCT ON (environment_id, interaction_id) environment_id, interaction_id, method, created_at,
+               bool_or(method = 'review') OVER (PARTITION BY environment_id, interaction_id) AS has_review
         FROM claimed ORDER BY environment_id, interaction_id, created_at
-    ), reviewed AS (
-        -- Distinct, for a first review may have expired before this job ran.
-        SELECT DISTINCT c.environment_id, c.interaction_id, r.outcome FROM claimed c
-        JOIN reviews r ON r.environment_id = c.environment_id AND r.interaction_id = c.interaction_id
-        WHERE c.method = 'review'
+    ), confirmed AS MATERIALIZED (
+        SELECT environment_id, interaction_id, method, created_at, CASE WHEN has_review THEN (
+            SELECT outcome FROM reviews r
+            WHERE r.environment_id = e.environment_id AND r.interaction_id = e.interaction_id) END AS outcome
+        FROM earliest e
     ), locked AS MATERIALIZED (
         SELECT i.* FROM interactions i
-        JOIN earliest e ON e.environment_id = i.environment_id AND e.interaction_id = i.id FOR UPDATE OF i
+        JOIN confirmed c ON c.environment_id = i.environment_id AND c.interaction_id = i.id
+        WHERE i.classification <> 'confirmed' OR (i.outcome IS NULL AND c.outcome IS NOT NULL)
+        FOR UPDATE OF i
     ), promoted AS (
         INSERT INTO interactions AS i
             (environment_id, id, received_at, surface, operation, classification, confirmed_by, confirmed_at, outcome)
-        SELECT e.environment_id, e.interaction_id, e.created_at, 'unknown', 'pending', 'confirmed', e.method,
-               e.created_at, r.outcome
-        FROM earliest e LEFT JOIN reviewed r ON r.environment_id = e.environment_id
-            AND r.interaction_id = e.interaction_id
+        SELECT environment_id, interaction_id, created_at, 'unknown', 'pending', 'confirmed', method, created_at,
+               outcome
         -- All rows are locked and read before the first is updated.
-        WHERE (SELECT count(*) FROM locked) >= 0
+        FROM confirmed WHERE (SELECT count(*) FROM locked) >= 0
         ON CONFLICT (environment_id, id) DO UPDATE
             SET classification = 'confirmed', confirmed_by = coalesce(i.confirmed_by, excluded.confirmed_by),
                 confirmed_at = coalesce(i.confirmed_at, excluded.confirmed_at),
                 outcome = coalesce(i.outcome, excluded.outcome)
             WHERE i.classification <> 'confirmed' OR (i.outcome IS NULL AND excluded.outcome IS NOT NULL)
         RETURNING i.id, i.confirmed_by, i.confirmed_at, {_COUNTED}
+    ), stored_meanwhile AS (
+        -- By telemetry or a request, while this statement ran: a placeholder has no surface of its own.
+        SELECT environment_id, id, received_at, operation, surface, confirmed_by = 'mcp' AS is_mcp
+        FROM promoted WHERE surface <> 'unknown'
+        EXCEPT
+        SELECT environment_id, id, received_at, operation, surface, coalesce(confirmed_by, '') = 'mcp' FROM locked
     ), before AS (
-        SELECT {_COUNTED} FROM promoted p
-        JOIN locked i ON i.environment_id = p.environment_id AND i.id = p.id
+        SELECT {", ".join(COUNTED_COLUMNS)} FROM locked
         UNION ALL
-        -- Stored by telemetry or a request while this statement ran: a placeholder has no surface of its own.
         SELECT environment_id, received_at, operation, surface,
-               CASE confirmed_by WHEN 'mcp' THEN 'confirmed' ELSE 'unclassified' END, NULL
-        FROM promoted p
-        WHERE surface <> 'unknown'
-          AND NOT EXISTS (SELECT FROM locked i WHERE i.environment_id = p.environment_id AND i.id = p.id)
+               CASE WHEN is_mcp THEN 'confirmed' ELSE 'unclassified' END, NULL
+        FROM stored_meanwhile
     ), changes AS ({record_changed("before", "promoted")}), newly_confirmed AS (
-        -- What its own telemetry or request confirmed meanwhile was queued there.
-        SELECT p.environment_id, p.id AS interaction_id, p.confirmed_at AS created_at FROM promoted p
-        LEFT JOIN locked i ON i.environment_id = p.environment_id AND i.id = p.id
-        WHERE coalesce(i.classification, p.confirmed_by) NOT IN ('confirmed', 'mcp')
+        SELECT environment_id, id AS interaction_id, confirmed_at AS created_at FROM promoted WHERE confirmed_by <> 'mcp'
+        EXCEPT
+        SELECT environment_id, id, confirmed_at FROM locked WHERE classification = 'confirmed'
     ), confirmations AS ({queue_confirmations("newly_confirmed")}), submissions AS ({queue_submissions("claimed")})
     SELECT count(*) FROM claimed
 """)
