@@ -13,9 +13,12 @@ from tests.journeys.stack import Stack, wait_until
 from tests.journeys.test_evidence import send as send_evidence
 from tests.journeys.test_failures import VISIBLE_WITHIN_S, assert_everything_arrives
 from tests.journeys.tree import Tree, running_tree
+from tests.journeys.web import running_web
 
 LIMIT = 40
-"""Requests a minute of one address without a credential, on the second machine; on the first it is 6,000."""
+"""Requests a minute of one address without a credential."""
+
+LIMITED = {"AGENT_FEEDBACK_UNAUTHENTICATED_LIMIT": f"{LIMIT}/minute"}
 
 ADDRESS = {"X-Forwarded-For": "203.0.113.251"}
 """Of the addresses that are reserved for documentation, one that no other test sends from."""
@@ -24,8 +27,7 @@ ADDRESS = {"X-Forwarded-For": "203.0.113.251"}
 @pytest.fixture(scope="module")
 def tree(stack: Stack, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Tree]:
     """The second machine; the first is the stack itself."""
-    limit = {"AGENT_FEEDBACK_UNAUTHENTICATED_LIMIT": f"{LIMIT}/minute"}
-    with running_tree(stack, tmp_path_factory.mktemp("a second tree"), **limit) as tree:
+    with running_tree(stack, tmp_path_factory.mktemp("a second tree"), **LIMITED) as tree:
         yield tree
 
 
@@ -39,12 +41,16 @@ def test_a_revoked_key_is_refused_by_both_within_a_second(stack: Stack, tree: Tr
 
 
 def test_what_one_machine_has_counted_limits_the_other(stack: Stack, tree: Tree) -> None:
-    # A window begins with each minute.
-    wait_until(lambda: time.time() % 60 < 45, 20)
-    assert {_status(stack.url, "af_live_nobody", ADDRESS) for _ in range(LIMIT)} == {401}
-    # Each process of the second learns of it when it has shared a request of its own.
-    wait_until(lambda: _status(tree.url, "af_live_nobody", ADDRESS) == 429, 10)
-    assert _status(stack.url, "af_live_nobody", ADDRESS) == 401
+    with running_web(stack, WEB_CONCURRENCY="1", **LIMITED) as other:
+        # A window begins with each minute.
+        wait_until(lambda: time.time() % 60 < 45, 20)
+        assert {_status(other.url, "af_live_nobody", ADDRESS) for _ in range(LIMIT)} == {401}
+        statuses: list[int] = []
+        # A process of the second learns of it once it has shared its own second request; alone it would allow forty.
+        while 429 not in statuses and len(statuses) < LIMIT // 2:
+            statuses.append(_status(tree.url, "af_live_nobody", ADDRESS))
+            time.sleep(0.3)
+        assert statuses[-1] == 429
 
 
 def test_a_machine_is_killed_under_load_and_nothing_is_lost_or_counted_twice(stack: Stack, tree: Tree) -> None:
