@@ -77,8 +77,8 @@ def _run(sender, connect, requests, clients, expected_status, is_persistent):
     started_at = time.perf_counter()
     threads = [
         threading.Thread(
-            target=_client,
-            args=(connect, requests[number::clients], expected_status, is_persistent, latencies, failures),
+            target=_run_client,
+            args=(failures, connect, requests[number::clients], expected_status, is_persistent, latencies),
         )
         for number in range(clients)
     ]
@@ -92,7 +92,14 @@ def _run(sender, connect, requests, clients, expected_status, is_persistent):
     sender.send((time.perf_counter() - started_at, latencies))
 
 
-def _client(connect, requests, expected_status, is_persistent, latencies, failures):
+def _run_client(failures, *arguments):
+    try:
+        _client(failures, *arguments)
+    except OSError as error:
+        failures.append(repr(error))
+
+
+def _client(failures, connect, requests, expected_status, is_persistent, latencies):
     status = f" {expected_status} ".encode()
     connection = connect() if is_persistent else None
     for request in requests:
@@ -113,6 +120,13 @@ def _client(connect, requests, expected_status, is_persistent, latencies, failur
             connection = None
     if connection:
         connection.close()
+
+
+def _receive(connection: socket.socket) -> bytes:
+    content = connection.recv(65536)
+    if not content:
+        raise ConnectionError("the server closed the connection before its answer was complete")
+    return content
 
 
 def _read(connection: socket.socket) -> bytes:

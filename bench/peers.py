@@ -30,7 +30,7 @@ from tests.factories import NOTE
 from tests.journeys.stack import free_port, running_stack, wait_until
 
 CACHE = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "agent-feedback-bench"
-START_TIMEOUT_S = 180
+START_TIMEOUT_S = 600
 IDLE_CPU_S = 0.05
 """Who uses less processor time within half a second has stored what was queued."""
 

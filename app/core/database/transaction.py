@@ -72,7 +72,7 @@ def first_in_session(prepared: PreparedStatement[Row], **parameters: Any) -> Row
     session().flush()
     connection = session().connection()
     for statement in prepared.statements:
-        sql = PARAMETER.sub(r"%(\1)s", statement.sql)
+        sql = PARAMETER.sub(r"%(\1)s", statement.sql.replace("%", "%%"))
         result = connection.exec_driver_sql(sql, {name: parameters[name] for name in statement.parameters})
     row = result.first()
     return None if row is None else prepared.make_row(*row)
