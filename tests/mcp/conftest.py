@@ -12,9 +12,9 @@ from mcp.client.streamable_http import streamable_http_client
 from werkzeug.serving import make_server
 
 from tests.factories import bearer
-from tests.reading.conftest import Reader, reader
+from tests.reading.fixtures import Reader
 
-__all__ = ["OwnAgent", "own_agent", "reader"]
+__all__ = ["OwnAgent", "Reader"]
 
 
 class OwnAgent:

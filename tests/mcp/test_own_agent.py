@@ -8,7 +8,7 @@ import pytest
 from mcp.types import CallToolResult
 
 from tests.mcp.conftest import OwnAgent
-from tests.reading.conftest import Reader
+from tests.reading.fixtures import Reader
 
 CONNECT_MODES = ("legacy", "auto")
 TOOL_NAMES = {"worst_operations", "list_operations", "list_reviews", "list_reports", "get_report"}
