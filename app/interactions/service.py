@@ -67,7 +67,8 @@ _PROMOTE = text(f"""
                CASE WHEN is_mcp THEN 'confirmed' ELSE 'unclassified' END, NULL
         FROM stored_meanwhile
     ), changes AS ({record_changed("before", "promoted")}), newly_confirmed AS (
-        SELECT environment_id, id AS interaction_id, confirmed_at AS created_at FROM promoted WHERE confirmed_by <> 'mcp'
+        SELECT environment_id, id AS interaction_id, confirmed_at AS created_at
+        FROM promoted WHERE confirmed_by <> 'mcp'
         EXCEPT
         SELECT environment_id, id, confirmed_at FROM locked WHERE classification = 'confirmed'
     ), confirmations AS ({queue_confirmations("newly_confirmed")}), submissions AS ({queue_submissions("claimed")})
