@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from app.ledger.rules import LOSS_REASONS, UNKNOWN_SENDER, LossReport, Sender, read_headers, read_report, read_sender
 
-X, Y = str(uuid.uuid4()), str(uuid.uuid4())
+X, Y = "5b0e7f66-21a4-4c3e-9d5c-0f6a3f3f7b10", "9d4b2f0a-6f5c-4a0e-8d61-3c2b7f1e5a44"
 
 
 def test_a_sender_is_named_by_language_and_version() -> None:
