@@ -110,6 +110,7 @@ app = Celery(
         "workers.telemetry",
         "workers.interactions",
         "workers.summaries",
+        "workers.ledger",
         "workers.retention",
         "workers.evidence",
         "workers.webhooks",

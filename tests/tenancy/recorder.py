@@ -134,7 +134,8 @@ def recording() -> Iterator[Recorder]:
     execute: Callable[..., Any] = Database.execute_prepared
 
     def execute_prepared(database: Database, statement: PreparedStatement[Any], parameters: Sequence[Any]) -> Any:
-        recorder.record_prepared(statement)
+        for part in statement.statements:
+            recorder.record_prepared(part)
         return execute(database, statement, parameters)
 
     def before_cursor_execute(
