@@ -15,9 +15,8 @@ from app.evidence import rules
 from app.evidence.counts import DIMENSIONS
 from app.products.models import Environment, Product
 
-# Day counts and what is not in them yet, added up in one statement: one consistent moment. The name of a list is that
-# of the column by which it is grouped.
-_COUNT = text(f"""
+# Day counts and what is not in them yet, added up in one statement: one consistent moment.
+_COUNTED = f"""
     WITH counted AS (
         SELECT day_on, {DIMENSIONS}, events FROM evidence_days
         WHERE environment_id = :environment_id AND day_on BETWEEN :first_on AND :last_on
@@ -25,6 +24,11 @@ _COUNT = text(f"""
         SELECT day_on, {DIMENSIONS}, events FROM evidence_changes
         WHERE environment_id = :environment_id AND day_on BETWEEN :first_on AND :last_on
     )
+"""
+
+# The name of a list is that of the column by which it is grouped.
+_COUNT = text(f"""
+    {_COUNTED}
     SELECT CASE 0 WHEN GROUPING(day_on) THEN 'day_on' WHEN GROUPING(actor_provider) THEN 'actor_provider'
                WHEN GROUPING(fetch_class) THEN 'fetch_class' WHEN GROUPING(network_method) THEN 'network_method'
                WHEN GROUPING(referral_provider) THEN 'referral_provider'
@@ -161,13 +165,7 @@ def _daily(rows: list[Row], window: rules.Window) -> list[DayCount]:
 
 
 _COUNT_DAYS = text(f"""
-    WITH counted AS (
-        SELECT day_on, {DIMENSIONS}, events FROM evidence_days
-        WHERE environment_id = :environment_id AND day_on BETWEEN :first_on AND :last_on
-        UNION ALL
-        SELECT day_on, {DIMENSIONS}, events FROM evidence_changes
-        WHERE environment_id = :environment_id AND day_on BETWEEN :first_on AND :last_on
-    )
+    {_COUNTED}
     SELECT day_on AS date, {DIMENSIONS}, sum(events)::bigint AS events FROM counted
     GROUP BY day_on, {DIMENSIONS} HAVING sum(events) <> 0 ORDER BY day_on, {DIMENSIONS}
 """)

@@ -24,7 +24,7 @@ class BadCursor(Exception):
 
 def write_cursor(scope: Sequence[object], place: Sequence[str]) -> str:
     """Return the cursor of a place; `scope` is everything that the next request has to repeat."""
-    content = json.dumps([_checksum(scope), *place], separators=(",", ":"))
+    content = json.dumps([_checksum(scope), *place], separators=(",", ":"), ensure_ascii=False)
     return base64.urlsafe_b64encode(content.encode()).rstrip(b"=").decode()
 
 

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import pytest
 from flask import Flask
 from sqlalchemy import func, select
+from sqlalchemy.orm import Session
 
 from app import create_app
 from app.accounts.models import Workspace
@@ -34,6 +35,17 @@ def test_a_transaction_commits_and_then_does_what_follows(app: Flask) -> None:
         after_commit(lambda: events.append(count_workspaces()))
         assert events == []
     assert events == [1]
+
+
+def test_a_session_that_cannot_be_closed_ends_its_transaction(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(_: Session) -> None:
+        raise OSError("not closed")
+
+    monkeypatch.setattr(Session, "close", fail)
+    with pytest.raises(OSError, match="not closed"), transaction():
+        session()
+    with pytest.raises(RuntimeError, match="no transaction"):
+        session()
 
 
 def test_a_failed_transaction_leaves_nothing_and_does_not_go_on(app: Flask) -> None:

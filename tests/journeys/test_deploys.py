@@ -9,9 +9,10 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from urllib.request import urlopen
 
 import psycopg2
 import pytest
@@ -24,10 +25,11 @@ from tests.journeys.web import START_TIMEOUT_S, Web, running_web
 
 LEAVE_WITHIN_S = 60
 
-# What systemd does for a service with a socket: descriptor 3 is the listening socket, and two variables say so.
-PASS_SOCKET = (
-    "import os, sys; os.dup2(int(sys.argv[1]), 3); "
-    "os.environ.update(LISTEN_FDS='1', LISTEN_PID=str(os.getpid())); os.execvp(sys.argv[2], sys.argv[2:])"
+# What systemd does for a service with sockets: descriptors from 3 on are those that listen, and two variables say so.
+PASS_SOCKETS = (
+    "import os, sys; sockets = [int(fd) for fd in sys.argv[1].split(',')]; "
+    "[os.dup2(fd, number) for number, fd in enumerate(sockets, 3)]; "
+    "os.environ.update(LISTEN_FDS=str(len(sockets)), LISTEN_PID=str(os.getpid())); os.execvp(sys.argv[2], sys.argv[2:])"
 )
 
 
@@ -100,30 +102,40 @@ def test_the_only_worker_is_replaced_at_its_last_request_without_losing_one(stac
     assert_all_are_stored(stack, crowd)
 
 
-def test_a_release_takes_over_the_socket_that_systemd_holds(stack: Stack, tmp_path: Path) -> None:
+def test_a_release_takes_over_the_sockets_that_systemd_holds(stack: Stack, tmp_path: Path) -> None:
     with ExitStack() as cleanup:
-        listener = cleanup.enter_context(socket.create_server(("127.0.0.1", free_port()), backlog=2048))
-        url = f"http://127.0.0.1:{listener.getsockname()[1]}"
-        old = cleanup.enter_context(running_master(stack, listener, tmp_path / "old"))
+        listeners = [
+            cleanup.enter_context(socket.create_server(("127.0.0.1", free_port()), backlog=2048)) for _ in range(2)
+        ]
+        url, metrics_url = (f"http://127.0.0.1:{listener.getsockname()[1]}" for listener in listeners)
+        old = cleanup.enter_context(running_master(stack, listeners, tmp_path / "old"))
         with Crowd(url, stack.company).running() as crowd:
             time.sleep(1)
-            cleanup.enter_context(running_master(stack, listener, tmp_path / "new"))
+            cleanup.enter_context(running_master(stack, listeners, tmp_path / "new"))
             old.terminate()
             assert old.wait(LEAVE_WITHIN_S) == 0
+            assert b"agent_feedback_requests_total" in urlopen(f"{metrics_url}/metrics", timeout=20).read()
     assert crowd.failures() == []
     assert_all_are_stored(stack, crowd)
 
 
 @contextmanager
-def running_master(stack: Stack, listener: socket.socket, folder: Path) -> Iterator["subprocess.Popen[bytes]"]:
-    """Run the web process of the Procfile on a socket that listens, once it has said that it is ready."""
+def running_master(
+    stack: Stack, listeners: Sequence[socket.socket], folder: Path
+) -> Iterator["subprocess.Popen[bytes]"]:
+    """Run the web process of the Procfile on two sockets that listen, the second for metrics, once it is ready."""
     folder.mkdir()
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as notifications, (folder / "log").open("wb") as log:
         notifications.bind(str(folder / "notify"))
         notifications.settimeout(START_TIMEOUT_S)
-        command = [sys.executable, "-c", PASS_SOCKET, str(listener.fileno()), *stack.commands["web"]]
-        environ = {**stack.environ, "NOTIFY_SOCKET": str(folder / "notify")}
-        with subprocess.Popen(command, env=environ, cwd=ROOT, pass_fds=[listener.fileno()], stderr=log) as process:
+        descriptors = [listener.fileno() for listener in listeners]
+        command = [sys.executable, "-c", PASS_SOCKETS, ",".join(map(str, descriptors)), *stack.commands["web"]]
+        environ = {
+            **stack.environ,
+            "NOTIFY_SOCKET": str(folder / "notify"),
+            "AGENT_FEEDBACK_METRICS_PORT": str(listeners[1].getsockname()[1]),
+        }
+        with subprocess.Popen(command, env=environ, cwd=ROOT, pass_fds=descriptors, stderr=log) as process:
             try:
                 assert notifications.recv(1024).startswith(b"READY=1")
                 yield process

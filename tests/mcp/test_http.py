@@ -9,6 +9,7 @@ from werkzeug.test import TestResponse
 
 from app.core.database import transaction
 from app.mcp import tools
+from app.mcp.untrusted import unmark
 from tests.factories import Company, bearer, create_company, create_read_key
 from tests.mcp.conftest import Reader
 from tests.reading.test_operations import count_day
@@ -89,7 +90,7 @@ def test_the_worst_operation_comes_first(reader: Reader, company: Company) -> No
     count_day(company, "/fine", 200, 99, 0, 1)
     count_day(company, "/broken", 20, 1, 0, 9)
     answer = call_tool(reader, "worst_operations", limit=1)["structuredContent"]
-    assert [item["operation"] for item in answer["items"]] == ["/broken"]
+    assert [unmark(item["operation"]) for item in answer["items"]] == ["/broken"]
 
 
 def test_a_page_of_another_site_is_refused(reader: Reader) -> None:

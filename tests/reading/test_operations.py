@@ -1,5 +1,7 @@
 """Operations with their counts."""
 
+import base64
+import json
 from datetime import timedelta
 from typing import Any
 
@@ -7,6 +9,7 @@ import pytest
 from sqlalchemy import text
 
 from app.core.database import session, transaction
+from app.interactions.rules import MAX_OPERATION_LENGTH
 from app.products import service as products
 from app.reading.rules import write_cursor
 from app.summaries.rules import DEFAULT_DAYS, Sort
@@ -87,11 +90,26 @@ def test_pages_together_are_the_list(reader: Reader, company: Company, sort: str
     assert counts == sorted(counts, reverse=True)
 
 
+def forge_cursor(scope: list[object], place: list[str]) -> str:
+    """Return a cursor of a list with a place that the service would not write."""
+    content = json.loads(base64.urlsafe_b64decode(write_cursor(scope, []) + "=="))
+    return base64.urlsafe_b64encode(json.dumps([*content, *place]).encode()).rstrip(b"=").decode()
+
+
 @pytest.mark.parametrize("place", [["nan", "a\0b"], ["1", "\ud800"], ["one", "/a"], ["1"], ["1", "/a", "/b"]])
 def test_a_forged_cursor_is_refused(reader: Reader, company: Company, place: list[str]) -> None:
     scope = ["operations", company.environment_id, DEFAULT_DAYS, Sort.INTERACTIONS, None]
-    assert reader.get("operations", cursor=write_cursor(scope, ["1.0", "/a"])).status_code == 200
-    assert reader.get("operations", cursor=write_cursor(scope, place)).status_code == 422
+    assert reader.get("operations", cursor=forge_cursor(scope, ["1.0", "/a"])).status_code == 200
+    assert reader.get("operations", cursor=forge_cursor(scope, place)).status_code == 422
+
+
+@pytest.mark.parametrize("character", ["\N{GRINNING FACE}", '"', "\\"])
+def test_the_longest_operation_fits_into_a_cursor(reader: Reader, company: Company, character: str) -> None:
+    names = [character * (MAX_OPERATION_LENGTH - 1) + end for end in "ab"]
+    for name in names:
+        count_day(company, name, 300, 0, 67, 33)
+    read = list(reader.pages("operations", sort="worst", limit=1))
+    assert [item["operation"] for page in read for item in page["items"]] == names
 
 
 def test_no_day_past_the_retention_is_counted(reader: Reader, company: Company) -> None:

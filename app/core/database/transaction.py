@@ -39,9 +39,11 @@ class _UnitOfWork:
             error = failure
             raise
         finally:
-            if self.session is not None:
-                self.session.close()
-            _current.reset(self._token)
+            try:
+                if self.session is not None:
+                    self.session.close()
+            finally:
+                _current.reset(self._token)
             if isinstance(error, _FAILURES) and is_connection_failure(error):
                 database().raise_unavailable(error)
         if error is None:
