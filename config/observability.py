@@ -25,9 +25,20 @@ TRACE_DEFAULTS = {
     # A platform asks for these every few seconds.
     "OTEL_PYTHON_FLASK_EXCLUDED_URLS": "/healthz$,/readyz$,/metrics$",
     # Of one export, retries included: a worker that ends waits for its last one.
-    "OTEL_EXPORTER_OTLP_TIMEOUT": "3",
+    "OTEL_EXPORTER_OTLP_TRACES_TIMEOUT": "3",
 }
 """Standard variables of OpenTelemetry whose defaults are others here; the libraries read them themselves."""
+
+
+MAX_EXPORT_TIMEOUT_S = 50
+"""The longest time-out of an export: seconds, as OpenTelemetry's Python reads it, and not milliseconds."""
+
+
+def _export_timeout() -> fields.Float:
+    error = "must be seconds, more than 0 and at most {max}"
+    return fields.Float(
+        load_default=None, validate=validate.Range(0, MAX_EXPORT_TIMEOUT_S, min_inclusive=False, error=error)
+    )
 
 
 class ObservabilitySchema(Schema):
@@ -40,6 +51,8 @@ class ObservabilitySchema(Schema):
     OTEL_EXPORTER_OTLP_TRACES_ENDPOINT = WebUrl(load_default=None, schemes=("http", "https"))
     OTEL_EXPORTER_OTLP_PROTOCOL = fields.String(load_default=None)
     OTEL_EXPORTER_OTLP_TRACES_PROTOCOL = fields.String(load_default=None)
+    OTEL_EXPORTER_OTLP_TIMEOUT = _export_timeout()
+    OTEL_EXPORTER_OTLP_LOGS_TIMEOUT = _export_timeout()
     OTEL_TRACES_EXPORTER = fields.String(load_default="otlp")
     OTEL_SDK_DISABLED = fields.String(load_default="false")
     AGENT_FEEDBACK_OTEL_REVIEWS = fields.Boolean(load_default=False)
@@ -68,9 +81,12 @@ def has_traces(values: Mapping[str, Any]) -> bool:
 
 def set_trace_defaults() -> None:
     """Set the defaults of OpenTelemetry's variables, which its libraries read from the environment of the process."""
-    has_name = "service.name=" in os.environ.get("OTEL_RESOURCE_ATTRIBUTES", "")
+    is_set_otherwise = {
+        "OTEL_SERVICE_NAME": "service.name=" in os.environ.get("OTEL_RESOURCE_ATTRIBUTES", ""),
+        "OTEL_EXPORTER_OTLP_TRACES_TIMEOUT": bool(os.environ.get("OTEL_EXPORTER_OTLP_TIMEOUT")),
+    }
     for name, text in TRACE_DEFAULTS.items():
-        if not os.environ.get(name) and not (name == "OTEL_SERVICE_NAME" and has_name):
+        if not os.environ.get(name) and not is_set_otherwise.get(name):
             os.environ[name] = text
 
 

@@ -68,16 +68,15 @@ def remove(endpoint_id: uuid.UUID) -> Row:
 
 
 @command(group, "deliveries")
-@click.option("--environment", "environment_id", type=click.UUID, help="Of one environment; else of all.")
+@click.option("--environment", "environment_id", type=click.UUID, required=True)
 @click.option("--endpoint", "endpoint_id", type=click.UUID, help="Of one endpoint.")
 @click.option("--state", type=click.Choice([str(state) for state in DeliveryState]))
 @click.option("--limit", type=click.IntRange(1, log.MAX_LIMIT), default=log.DEFAULT_LIMIT, show_default=True)
 def list_deliveries(
-    environment_id: uuid.UUID | None, endpoint_id: uuid.UUID | None, state: str | None, limit: int
+    environment_id: uuid.UUID, endpoint_id: uuid.UUID | None, state: str | None, limit: int
 ) -> list[Row]:
-    """List deliveries, newest first."""
-    if environment_id is not None:
-        get_environment(environment_id)
+    """List deliveries of an environment, newest first."""
+    get_environment(environment_id)
     deliveries = log.list_deliveries(environment_id, endpoint_id, DeliveryState(state) if state else None, limit)
     return [_delivery_row(delivery) for delivery in deliveries]
 

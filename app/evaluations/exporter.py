@@ -1,7 +1,9 @@
 """Send log records to an OpenTelemetry collector over OTLP/HTTP, as the standard environment variables say."""
 
+import threading
 from collections.abc import Sequence
 from datetime import datetime
+from enum import Enum, auto
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -9,7 +11,21 @@ from app.evaluations.rules import EVENT_NAME
 from app.version import VERSION
 
 SERVICE_NAME = "agent-feedback"
-NANOSECONDS = 1_000_000_000
+
+BAD_DATA_STATUSES = (400, 413, 422)
+"""Refusals of what is in the request. Others, such as 401 or 404, are about whoever sends it, and to where."""
+
+_response = threading.local()
+
+
+class Answer(Enum):
+    """What became of a request."""
+
+    TAKEN = auto()
+    REFUSED = auto()
+    """The same request would be refused again."""
+    FAILED = auto()
+    """It may be taken later."""
 
 
 class EventRecord(NamedTuple):
@@ -19,8 +35,8 @@ class EventRecord(NamedTuple):
     attributes: dict[str, Any]
 
 
-def export(records: Sequence[EventRecord], now: datetime) -> bool:
-    """Send events in one request and tell whether the collector took them; waits for OTEL_EXPORTER_OTLP_TIMEOUT."""
+def export(records: Sequence[EventRecord], now: datetime) -> Answer:
+    """Send events in one request, and return what became of it; waits for OTEL_EXPORTER_OTLP_TIMEOUT."""
     # Imported here: only a worker that exports needs it, and it takes a tenth of a second.
     from opentelemetry._logs import LogRecord, SeverityNumber  # noqa: PLC0415  # see the line above
     from opentelemetry.sdk._logs import ReadableLogRecord  # noqa: PLC0415  # as above
@@ -42,7 +58,10 @@ def export(records: Sequence[EventRecord], now: datetime) -> bool:
         )
         for record in records
     ]
-    return bool(_exporter().export(logs) is LogRecordExportResult.SUCCESS)
+    _response.status = None
+    if _exporter().export(logs) is LogRecordExportResult.SUCCESS:
+        return Answer.TAKEN
+    return Answer.REFUSED if _response.status in BAD_DATA_STATUSES else Answer.FAILED
 
 
 def _nanoseconds(instant: datetime) -> int:
@@ -59,6 +78,15 @@ def _resource() -> Any:
 
 @cache
 def _exporter() -> Any:
+    import requests  # noqa: PLC0415  # as above
     from opentelemetry.exporter.otlp.proto.http._log_exporter import OTLPLogExporter  # noqa: PLC0415  # as above
 
-    return OTLPLogExporter()
+    # The exporter tells a success from a failure only.
+    session = requests.Session()
+    session.hooks["response"].append(_remember_status)
+    return OTLPLogExporter(session=session)
+
+
+def _remember_status(response: Any, **_: Any) -> None:
+    """Remember the status of the last response in this thread."""
+    _response.status = response.status_code

@@ -3,7 +3,8 @@
 What an interaction counts for follows from its own row: its day of arrival in UTC, operation, surface, classification
 and outcome. Whatever changes such rows records the change in counts in the same statement, and the roll-up of
 `app/summaries` moves the changes into the day counts in one transaction; so a reader who adds both up in one statement
-counts each interaction once, whoever is at work. Nothing is ever counted anew.
+counts each interaction once, whoever is at work. Only a day of before an upgrade is counted anew, once
+(`uncounted_days.py`).
 """
 
 COUNTS = ("interactions", "confirmed", "success", "partial", "failure")

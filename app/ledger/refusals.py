@@ -2,6 +2,7 @@
 
 import json
 import re
+import uuid
 from datetime import UTC
 
 import msgspec
@@ -25,13 +26,12 @@ RECORD_REFUSAL = PreparedStatement(
     WITH batch AS (
         INSERT INTO ledger_batches (environment_id, id, expires_at, changes)
         SELECT :environment_id::uuid, :batch_id::uuid, :expires_at::timestamptz, :changes::jsonb
-        WHERE :batch_id::uuid IS NOT NULL
         ON CONFLICT (environment_id, id) DO NOTHING RETURNING id
     )
     INSERT INTO ledger_changes (environment_id, day_on, source, sdk, version, measure, name, events)
     SELECT :environment_id::uuid, :day_on::date, :source::text, :sdk::text, :version::text, :measure::text,
            :name::text, :events::bigint
-    WHERE :batch_id::uuid IS NULL OR EXISTS (SELECT FROM batch)
+    WHERE EXISTS (SELECT FROM batch)
     """,
 )
 
@@ -55,7 +55,8 @@ def count_refusal(
     RECORD_REFUSAL.first(
         **change._asdict(),
         events=events,
-        batch_id=headers.batch_id,
+        # A statement may be executed again after a lost connection, and counts once by the id.
+        batch_id=headers.batch_id or uuid.uuid4(),
         expires_at=now + REMEMBERED_FOR,
         changes=json.dumps([as_json(change, events)]),
     )

@@ -71,6 +71,7 @@ def _run(batches: Iterator[int], budget_s: float) -> Purge:
         row_count += batch_row_count
         if time.monotonic() > deadline:
             logger.warning("the purge ran out of time", extra={"removed": row_count})
+            events.notify_webhooks()
             return Purge(row_count, is_complete=False)
         # As long as the batch took, so that requests have half of the server in a purge of many batches.
         time.sleep(min(time.monotonic() - started_at, MAX_PAUSE_S))

@@ -4,7 +4,7 @@ from sqlalchemy import text
 
 from app.core.database import session, transaction
 from app.interactions.counts import CLAIM_CHANGES, COUNT_COLUMNS, COUNTS
-from app.interactions.day_marks import COUNT_DAY, DISCARD_DAY, list_uncounted_days, set_outcomes
+from app.interactions.uncounted_days import COUNT_DAY, DISCARD_DAY, list_uncounted_days, set_outcomes
 
 BATCH_SIZE = 5_000
 """Changes in one transaction: some fifty milliseconds."""
@@ -42,7 +42,7 @@ _COUNT_DAY = text(f"{DISCARD_DAY} INSERT INTO interaction_days ({COUNT_COLUMNS})
 def roll_up_changes() -> int:
     """Move all changes into the day counts and return their number; may run twice and concurrently."""
     total = _move_changes()
-    _count_marked_days()
+    _count_uncounted_days()
     return total
 
 
@@ -61,8 +61,8 @@ def _move_changes() -> int:
             return total
 
 
-def _count_marked_days() -> None:
-    """Count the days anew that an earlier release has marked; after an upgrade there are none."""
+def _count_uncounted_days() -> None:
+    """Count the days anew that wait for it; after an upgrade there are none."""
     for day in list_uncounted_days():
         set_outcomes(day)
         with transaction():

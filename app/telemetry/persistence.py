@@ -62,7 +62,7 @@ _REMOVE = text("""
 
 _PARK = text("""
     UPDATE telemetry_inbox SET parked_at = now()
-    WHERE environment_id = :environment_id AND id = :id AND parked_at IS NULL RETURNING id
+    WHERE environment_id = :environment_id AND id = :id AND parked_at IS NULL
 """)
 
 Batch = dict[str, Any]
@@ -145,7 +145,6 @@ def _persist_separately(batches: list[Batch]) -> None:
                 _persist([dict(row) for row in session().execute(_CLAIM_BATCH, batch).mappings()])
         except _DATA_ERRORS:
             with transaction():
-                # It was accepted, and is counted although it stays in the inbox.
-                if session().execute(_PARK, batch).first():
-                    _count([batch], {})
+                # It is counted when it is stored, like any other that waits in the inbox.
+                session().execute(_PARK, batch)
             logger.error("a batch was parked", extra={"batchId": batch["id"]})

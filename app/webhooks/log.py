@@ -93,15 +93,13 @@ def fail_expired() -> None:
 
 
 def list_deliveries(
-    environment_id: uuid.UUID | None = None,
+    environment_id: uuid.UUID,
     endpoint_id: uuid.UUID | None = None,
     state: DeliveryState | None = None,
     limit: int = DEFAULT_LIMIT,
 ) -> list[WebhookDelivery]:
-    """Return the newest deliveries of an environment or of all, the newest first."""
-    statement = select(WebhookDelivery)
-    if environment_id is not None:
-        statement = statement.where(WebhookDelivery.environment_id == environment_id)
+    """Return the newest deliveries of an environment, the newest first."""
+    statement = select(WebhookDelivery).where(WebhookDelivery.environment_id == environment_id)
     if endpoint_id is not None:
         statement = statement.where(WebhookDelivery.endpoint_id == endpoint_id)
     if state is not None:

@@ -56,7 +56,7 @@ class DisabledReason(StrEnum):
     GONE = "gone"
     """It answered 410."""
     FAILING = "failing"
-    """Every attempt of a day has failed."""
+    """At least `MIN_FAILURES` attempts in a row have failed, the first at least `MIN_FAILING_TIME` ago."""
 
 
 @dataclass(frozen=True, slots=True)

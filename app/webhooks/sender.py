@@ -16,7 +16,6 @@ import certifi
 from app.webhooks.addresses import HTTP_PORT, HTTPS_PORT, AddressError, BadUrl, Target, read_url, resolve
 
 CONNECT_TIMEOUT_S = 5.0
-READ_TIMEOUT_S = 10.0
 TOTAL_TIMEOUT_S = 15.0
 """Of everything after the resolution of the host: a receiver that drips its answer is cut off."""
 
@@ -66,7 +65,7 @@ class _PinnedConnection(HTTPConnection):
         self._duplicate = self.sock.dup()
         if self.is_late.is_set():
             raise TimeoutError
-        self.sock.settimeout(READ_TIMEOUT_S)
+        self.sock.settimeout(TOTAL_TIMEOUT_S)
         if self._is_https:
             self.sock = _tls().wrap_socket(self.sock, server_hostname=self.host)
 

@@ -1,7 +1,10 @@
 """The settings of metrics and traces."""
 
+import os
+
 import pytest
 
+from config.observability import set_trace_defaults
 from config.settings import Settings
 from tests.config.test_settings import VALID_SETTINGS, find_errors
 
@@ -57,3 +60,25 @@ def test_what_the_traces_cannot_do_is_an_error() -> None:
         "OTEL_EXPORTER_OTLP_PROTOCOL",
         "OTEL_TRACES_EXPORTER",
     ]
+
+
+@pytest.mark.parametrize("timeout", ["0", "50.1", "10000", "soon"])
+def test_a_timeout_of_an_export_is_less_than_its_lease(timeout: str) -> None:
+    mistakes = find_errors(OTEL_EXPORTER_OTLP_TIMEOUT=timeout, OTEL_EXPORTER_OTLP_LOGS_TIMEOUT=timeout)
+    assert [mistake.partition(":")[0] for mistake in mistakes] == [
+        "OTEL_EXPORTER_OTLP_LOGS_TIMEOUT",
+        "OTEL_EXPORTER_OTLP_TIMEOUT",
+    ]
+
+
+@pytest.mark.parametrize(("timeout", "traces_timeout"), [(None, "3"), ("7", None)])
+def test_the_time_of_traces_is_not_that_of_reviews(
+    monkeypatch: pytest.MonkeyPatch, timeout: str | None, traces_timeout: str | None
+) -> None:
+    environ = {"OTEL_EXPORTER_OTLP_TIMEOUT": timeout} if timeout else {}
+    monkeypatch.setattr(os, "environ", environ)
+    set_trace_defaults()
+    assert (environ.get("OTEL_EXPORTER_OTLP_TIMEOUT"), environ.get("OTEL_EXPORTER_OTLP_TRACES_TIMEOUT")) == (
+        timeout,
+        traces_timeout,
+    )

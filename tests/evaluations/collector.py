@@ -12,23 +12,29 @@ from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsSer
 
 @dataclass
 class Collector:
-    """Where a collector listens, what it was sent, and the status that it answers with."""
+    """Where a collector listens, what it was sent, and what it answers."""
 
     url: str = ""
     status: int = 200
+    bad_ids: set[str] = field(default_factory=set)
+    """Interactions whose reviews it refuses with a 400."""
     paths: list[str] = field(default_factory=list)
     requests: list[ExportLogsServiceRequest] = field(default_factory=list)
     """Only those that it took."""
 
     def records(self) -> list[tuple[str, dict[str, Any]]]:
         """Return the name and the attributes of every record."""
-        return [
-            (record.event_name, {pair.key: _value(pair.value) for pair in record.attributes})
-            for request in self.requests
-            for resource in request.resource_logs
-            for scope in resource.scope_logs
-            for record in scope.log_records
-        ]
+        return _records(self.requests)
+
+
+def _records(requests: list[ExportLogsServiceRequest]) -> list[tuple[str, dict[str, Any]]]:
+    return [
+        (record.event_name, {pair.key: _value(pair.value) for pair in record.attributes})
+        for request in requests
+        for resource in request.resource_logs
+        for scope in resource.scope_logs
+        for record in scope.log_records
+    ]
 
 
 def _value(value: Any) -> Any:
@@ -43,10 +49,13 @@ def running_collector(port: int = 0) -> Iterator[Collector]:
         def do_POST(self) -> None:
             body = self.rfile.read(int(self.headers["Content-Length"]))
             collector.paths.append(self.path)
-            if collector.status == 200:
-                collector.requests.append(ExportLogsServiceRequest.FromString(body))
+            request, status = ExportLogsServiceRequest.FromString(body), collector.status
+            if any(attributes["gen_ai.response.id"] in collector.bad_ids for _, attributes in _records([request])):
+                status = 400
+            if status == 200:
+                collector.requests.append(request)
             content = ExportLogsServiceResponse().SerializeToString()
-            self.send_response(collector.status)
+            self.send_response(status)
             self.send_header("Content-Type", "application/x-protobuf")
             self.send_header("Content-Length", str(len(content)))
             self.end_headers()

@@ -22,6 +22,7 @@ from app.events.models import Event
 from app.events.rules import Consumer
 from app.outcomes.models import Review
 from app.telemetry import persistence
+from config.observability import MAX_EXPORT_TIMEOUT_S
 from tests.conftest import NO_DATA_DIR, ROOT
 from tests.context_api import Clock
 from tests.evaluations.collector import Collector, running_collector
@@ -120,8 +121,8 @@ def test_nothing_is_queued_without_the_setting(client: FlaskClient, company: Com
     assert (waiting(), service.export_waiting_reviews()) == (0, 0)
 
 
-@pytest.mark.parametrize("status", [400, 500, 503])
-def test_what_a_collector_refuses_is_sent_later(
+@pytest.mark.parametrize("status", [401, 404, 500, 503])
+def test_what_a_collector_cannot_take_is_sent_later(
     client: FlaskClient, company: Company, collector: Collector, clock: Clock, status: int
 ) -> None:
     collector.status = status
@@ -132,6 +133,32 @@ def test_what_a_collector_refuses_is_sent_later(
     clock.advance(seconds=15)
     assert service.export_waiting_reviews() == 3
     assert {attributes["gen_ai.response.id"] for _, attributes in collector.records()} == ids
+
+
+def test_a_review_that_a_collector_refuses_does_not_hold_up_the_others(
+    client: FlaskClient, company: Company, collector: Collector, clock: Clock
+) -> None:
+    ids = [review(client, company) for _ in range(9)]
+    collector.bad_ids = {ids[0], ids[5]}
+    assert service.export_waiting_reviews() == 7
+    clock.advance(minutes=59)
+    ids.append(review(client, company))
+    assert (service.export_waiting_reviews(), waiting()) == (1, 2)
+    collector.bad_ids = set()
+    clock.advance(minutes=1)
+    assert service.export_waiting_reviews() == 2
+    assert sorted(attributes["gen_ai.response.id"] for _, attributes in collector.records()) == sorted(ids)
+
+
+def test_a_collector_that_refuses_everything_is_left_alone(
+    client: FlaskClient, company: Company, collector: Collector, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(service, "MAX_REFUSED", 2)
+    collector.status = 413
+    for _ in range(4):
+        review(client, company)
+    # Four together, then two, then one and one.
+    assert (service.export_waiting_reviews(), waiting(), len(collector.paths)) == (0, 4, 4)
 
 
 def test_a_collector_that_is_away_loses_nothing(
@@ -194,6 +221,10 @@ def test_workers_beside_each_other_send_each_review_once(
     with ThreadPoolExecutor(4) as pool:
         list(pool.map(work, range(4)))
     assert sorted(attributes["gen_ai.response.id"] for _, attributes in collector.records()) == ids
+
+
+def test_a_lease_is_longer_than_a_request_can_take() -> None:
+    assert service.LEASE.total_seconds() > 2 * MAX_EXPORT_TIMEOUT_S
 
 
 def test_a_worker_imports_opentelemetry_only_to_export() -> None:

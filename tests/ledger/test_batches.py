@@ -1,5 +1,6 @@
 """What became of the events of a batch is counted once, in the transaction that stores them."""
 
+import json
 import uuid
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -164,7 +165,7 @@ def test_a_batch_of_before_the_ledger_is_of_an_unknown_sender(app: Flask, compan
     assert (row["sdk"], row["version"]) == ("unknown", "unknown")
 
 
-def test_a_parked_batch_is_counted_once(app: Flask, company: Company) -> None:
+def test_a_parked_batch_is_counted_when_it_is_repaired(app: Flask, company: Company) -> None:
     with transaction():
         session().execute(
             text(
@@ -173,6 +174,11 @@ def test_a_parked_batch_is_counted_once(app: Flask, company: Company) -> None:
                 ":e, now(), '[{\"interactionId\": \"broken\"}]', 1, 'python', '1.2.3', :i)"
             ),
             {"e": company.environment_id, "i": uuid.uuid4()},
+        )
+    assert counts(app, company) == {}
+    with transaction():
+        session().execute(
+            text("UPDATE telemetry_inbox SET parked_at = NULL, events = :events"), {"events": json.dumps([event()])}
         )
     for _ in range(2):
         assert counts(app, company) == {"accepted": 1}

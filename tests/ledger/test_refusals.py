@@ -112,6 +112,22 @@ def test_what_is_asked_to_come_again_is_not_refused(
     assert counts(app, company) == {"accepted": 1}
 
 
+def test_a_refusal_that_is_recorded_again_after_a_lost_connection_counts_once(
+    app: Flask, client: FlaskClient, company: Company, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    execute = refusals.RECORD_REFUSAL._execute
+
+    def execute_twice(parameters: dict[str, Any]) -> Any:
+        execute(parameters)
+        return execute(parameters)
+
+    monkeypatch.setattr(refusals.RECORD_REFUSAL, "_execute", execute_twice)
+    assert "Agent-Feedback-Batch" not in batch_headers()
+    for _ in range(2):
+        send(client, company, [event(**BAD)])
+    assert counts(app, company) == {"refused": {"invalid_value": 2}}
+
+
 def test_a_failure_to_count_does_not_change_the_answer(
     app: Flask, client: FlaskClient, company: Company, monkeypatch: pytest.MonkeyPatch
 ) -> None:

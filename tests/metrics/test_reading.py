@@ -9,6 +9,7 @@ from app.core.database import session, transaction
 from app.core.errors import Unavailable
 from app.core.jobs import Job, JobNotifier
 from app.health import job_runs
+from app.telemetry.persistence import persist_waiting_batches
 from app.version import VERSION
 from tests.context_api import Clock
 from tests.factories import Company, event, send_events, send_review
@@ -38,6 +39,14 @@ def test_an_empty_inbox_has_no_age(open_client: FlaskClient) -> None:
     samples = scrape(open_client)
     assert value(samples, "agent_feedback_inbox_rows") == 0
     assert value(samples, "agent_feedback_inbox_oldest_age_seconds") == 0
+
+
+def test_interactions_that_are_not_in_the_day_counts_yet_are_counted(
+    open_client: FlaskClient, company: Company
+) -> None:
+    send_events(open_client, company, event())
+    persist_waiting_batches()
+    assert value(scrape(open_client), "agent_feedback_outbox_rows", outbox="interaction_changes") == 1
 
 
 def test_rows_are_counted_to_a_bound(

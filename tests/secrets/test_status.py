@@ -10,8 +10,11 @@ from flask import Flask
 from app.core.database import session, transaction
 from app.secrets.models import ReplacedPepper
 from app.secrets.status import has_missing_secrets
+from app.webhooks import service as webhooks
 from tests.context_api import Clock, ContextApi
+from tests.factories import Company
 from tests.secrets.app_secrets import AppSecrets, rotation
+from tests.webhooks.outbox import create_endpoint
 
 UNCOUNTED_PROBLEMS = {
     "failed sign-ins are counted anew, and open forms are stale",
@@ -88,3 +91,18 @@ def test_a_pepper_that_was_replaced_long_ago_is_missed_only_by_the_rows_that_are
     assert not problems & UNCOUNTED_PROBLEMS
     # The product key was renewed by the command, the company key is renewed by its use.
     assert "requests with 1 keys are refused (401), and what is signed with them: create new keys" in problems
+
+
+def test_another_sealing_secret_is_told_by_the_endpoints_whose_webhooks_it_does_not_sign(
+    app: Flask, app_secrets: AppSecrets, company: Company
+) -> None:
+    endpoint = create_endpoint(company).endpoint
+    with transaction():
+        webhooks.rotate_secret(endpoint.id, 1)
+    app_secrets.configure(sealing_secrets=[app_secrets.new_sealing_secret])
+    problems = [problem for problem in status(app)["problems"] if "webhook endpoints cannot" in problem]
+    assert len(problems) == 2
+    assert all("1 webhook endpoints" in problem and "flask webhook rotate" in problem for problem in problems)
+    with transaction():
+        webhooks.rotate_secret(endpoint.id, 0)
+    assert not [problem for problem in status(app)["problems"] if "webhook endpoints" in problem]

@@ -18,6 +18,7 @@ from app.cli import migrations
 from app.core.database import session, transaction
 from app.health.service import MIGRATIONS
 from app.interactions import service as interactions
+from app.interactions import uncounted_days
 from app.summaries import service as summaries
 from config.settings import Settings
 from tests.conftest import Servers, environment
@@ -112,7 +113,7 @@ def old_app(servers: Servers) -> Iterator[Flask]:
 def test_the_counts_of_a_filled_database_are_exact_after_its_upgrade(
     old_app: Flask, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("app.interactions.day_marks.BATCH_SIZE", 3)
+    monkeypatch.setattr("app.interactions.uncounted_days.BATCH_SIZE", 3)
     environment_id = uuid.uuid4()
     for number in range(8):
         old_insert(environment_id, number)
@@ -129,6 +130,20 @@ def test_the_counts_of_a_filled_database_are_exact_after_its_upgrade(
     assert list(counted.values()) == [(9, 0, 0, 4, 0)]
     with transaction():
         assert session().scalar(text("SELECT count(*) FROM uncounted_days")) == 0
+
+
+def test_outcomes_that_are_set_after_another_run_has_counted_are_counted(app: Flask) -> None:
+    environment_id = uuid.uuid4()
+    old_insert(environment_id, 1)
+    execute(OLD_REVIEW, environment_id=environment_id, id=uuid.UUID(int=1), now=NOW)
+    (day,) = uncounted_days.list_uncounted_days()
+    # Another run counts the day; this one ends before it has.
+    execute("DELETE FROM uncounted_days")
+    uncounted_days.set_outcomes(day)
+    summaries.roll_up_changes()
+    counted, stored = counts_and_expectation(environment_id)
+    assert counted == stored
+    assert list(counted.values()) == [(1, 0, 0, 1, 0)]
 
 
 STEPS = ["old insert", "old promote", "old roll-up", "new insert", "review", "new promote", "new count", "new roll-up"]
@@ -177,6 +192,6 @@ def run(app: Flask, company: Company, step: str, number: int) -> None:
         interactions.promote_queued_interactions()
     elif step == "new count":
         # As if changes had been recorded since they were moved.
-        summaries._count_marked_days()
+        summaries._count_uncounted_days()
     else:
         summaries.roll_up_changes()

@@ -11,6 +11,7 @@ from flask.testing import FlaskClient
 from sqlalchemy import func, select
 
 from app.core.database import session, transaction
+from app.core.jobs import Job
 from app.events.models import Event
 from app.events.rules import EventType
 from app.interactions import service as interactions
@@ -139,6 +140,20 @@ def test_a_purge_is_told_by_its_counts(
     assert deliveries("environment_id", "details") == [
         (company.environment_id, {"interactions": 3, "sessions": 1, "reviews": 1, "evidence_events": 1})
     ]
+
+
+def test_a_purge_that_runs_out_of_time_notifies_the_job_of_webhooks(
+    client: FlaskClient, company: Company, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    create_endpoint(company, "https://93.184.215.14/", EventType.RETENTION_PURGED)
+    send_events(client, company, event())
+    persistence.persist_waiting_batches()
+    clock.advance(days=91)
+    jobs: list[Job] = []
+    monkeypatch.setattr("app.events.service.notify", jobs.append)
+    while not retention.expire_feedback(budget_s=0).row_count:
+        pass
+    assert jobs == [Job.DELIVER_WEBHOOKS]
 
 
 def test_the_log_of_deliveries_leaves_without_an_event_of_its_own(company: Company, clock: Clock) -> None:

@@ -217,7 +217,14 @@ def test_a_receiver_that_takes_too_long_is_cut_off(monkeypatch: pytest.MonkeyPat
         assert attempt(f"{scheme}://127.0.0.1:{port}/") == (None, "timeout")
 
 
-def test_a_silent_receiver_is_given_up_after_the_read_timeout(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sender, "READ_TIMEOUT_S", 0.1)
-    with server(stay_silent) as port:
-        assert attempt(f"http://127.0.0.1:{port}/") == (None, "timeout")
+def test_a_receiver_may_take_all_of_the_time_for_its_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    sockets, connect = [], socket.create_connection
+
+    def connect_and_remember(*arguments: Any) -> socket.socket:
+        sockets.append(connect(*arguments))
+        return sockets[-1]
+
+    monkeypatch.setattr(socket, "create_connection", connect_and_remember)
+    with running_receiver() as receiver:
+        assert attempt(receiver.url) == (200, None)
+    assert [connection.gettimeout() for connection in sockets] == [sender.TOTAL_TIMEOUT_S] == [15]

@@ -35,11 +35,17 @@ _LAST_OF_BATCH = text(f"""
         ORDER BY received_at LIMIT :batch_size) batch
 """)
 
+# Whoever counts the day after this batch does not see it, or removes its mark: so a count always follows.
 _SET_OUTCOMES = text(f"""
-    UPDATE interactions i SET outcome = r.outcome FROM reviews r
-    WHERE i.outcome IS NULL AND r.environment_id = i.environment_id AND r.interaction_id = i.id
-      AND i.{_DAY_RANGE.strip()} AND (CAST(:after AS timestamptz) IS NULL OR received_at > :after)
-      AND received_at <= :last
+    WITH changed AS (
+        UPDATE interactions i SET outcome = r.outcome FROM reviews r
+        WHERE i.outcome IS NULL AND r.environment_id = i.environment_id AND r.interaction_id = i.id
+          AND i.{_DAY_RANGE.strip()} AND (CAST(:after AS timestamptz) IS NULL OR received_at > :after)
+          AND received_at <= :last
+        RETURNING 1
+    )
+    INSERT INTO uncounted_days (environment_id, day_on)
+    SELECT CAST(:environment_id AS uuid), CAST(:day_on AS date) WHERE EXISTS (SELECT FROM changed)
 """)
 
 DISCARD_DAY = """
@@ -68,7 +74,7 @@ def list_uncounted_days() -> list[UncountedDay]:
 
 
 def set_outcomes(day: UncountedDay) -> None:
-    """Set the outcomes that the earlier release did not, in batches; no change is recorded, since a count follows."""
+    """Set the outcomes that the earlier release did not, in batches, each of which marks the day: a count follows."""
     after: datetime | None = None
     while True:
         values = {**day._asdict(), "after": after, "batch_size": BATCH_SIZE}
