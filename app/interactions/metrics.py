@@ -1,4 +1,4 @@
-"""Metrics that are read from the outbox and the changes of counts."""
+"""Metrics that are read from the outbox, the changes of interactions and the uncounted days."""
 
 from collections.abc import Iterator
 
@@ -8,8 +8,9 @@ from app.core.metrics.readings import Reading
 
 
 def read_metrics() -> Iterator[Reading]:
-    """Read what waits for its promotion, and for the day counts; changes have no time. Needs a transaction."""
+    """Read what waits for its promotion or to be counted; changes and days have no time. Needs a transaction."""
     promotions = find_waiting_rows("promotions", "created_at")
     yield Reading(OUTBOX_ROWS, promotions.number, ("promotions",))
     yield Reading(OUTBOX_OLDEST_AGE, promotions.oldest_age_s, ("promotions",))
-    yield Reading(OUTBOX_ROWS, find_waiting_rows("interaction_changes").number, ("interaction_changes",))
+    for table in ("interaction_changes", "uncounted_days"):
+        yield Reading(OUTBOX_ROWS, find_waiting_rows(table).number, (table,))

@@ -16,7 +16,7 @@ from tests.conftest import ROOT
 from tests.factories import Company, event, send_events, send_review, sign_in
 from tests.metrics.scrape import names, scrape, value
 
-UNITS = ("_total", "_seconds", "_info", "_up", "_rows", "_batches", "_connections")
+UNITS = ("_total", "_seconds", "_info", "_up", "_rows", "_batches", "_connections", "_endpoints")
 
 
 def test_names_begin_and_end_as_prometheus_has_it() -> None:

@@ -92,6 +92,12 @@ OUTBOX_OLDEST_AGE = _read(
     "agent_feedback_outbox_oldest_age_seconds", "Age of the oldest of them; 0 without any.", "outbox"
 )
 
+WEBHOOK_ENDPOINTS = _read(
+    "agent_feedback_webhook_endpoints",
+    "Endpoints of webhooks; failing is one whose last attempt failed, while it is not disabled.",
+    "state",
+)
+
 JOB_DURATION = _declare(
     Family(
         Kind.HISTOGRAM,

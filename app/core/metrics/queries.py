@@ -1,6 +1,6 @@
 """Count waiting rows, in a time that does not grow with their number."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from sqlalchemy import text
 
@@ -18,9 +18,14 @@ class WaitingRows(NamedTuple):
     oldest_age_s: float
 
 
-def find_waiting_rows(table: str, instant: str = "NULL::timestamptz", condition: str = "true") -> WaitingRows:
-    """Return how many rows of a table meet a condition, and the age of the oldest instant. Needs a transaction."""
+def find_waiting_rows(
+    table: str, instant: str = "NULL::timestamptz", condition: str = "true", **parameters: Any
+) -> WaitingRows:
+    """Return how many rows of a table or join meet a condition, and the age of the oldest instant.
+
+    Needs a transaction. `parameters` are those of the condition.
+    """
     rows = f"SELECT {instant} AS instant FROM {table} WHERE {condition} LIMIT {MAX_COUNTED_ROWS}"
     statement = text(f"SELECT count(*), min(instant) FROM ({rows}) AS counted_rows")
-    count, oldest = session().execute(statement).one()
+    count, oldest = session().execute(statement, parameters).one()
     return WaitingRows(count, max(0.0, (clock.now() - oldest).total_seconds()) if oldest else 0.0)
