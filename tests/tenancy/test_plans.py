@@ -43,7 +43,7 @@ WITH_TENANT = (
     " (SELECT interaction_id FROM reviews WHERE environment_id = $1 ORDER BY created_at LIMIT 10)",
     "WITH due AS MATERIALIZED (SELECT environment_id, id FROM interactions WHERE environment_id = $1 LIMIT 5)"
     " DELETE FROM interactions i USING due WHERE i.environment_id = due.environment_id AND i.id = due.id",
-    "INSERT INTO day_marks (environment_id, day_on) SELECT $1, current_date ON CONFLICT DO NOTHING",
+    "INSERT INTO uncounted_days (environment_id, day_on) SELECT $1, current_date",
     "SELECT FROM environments",
 )
 
