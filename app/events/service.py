@@ -10,6 +10,7 @@ from sqlalchemy import delete, insert, select, text
 
 from app.core import clock
 from app.core.database import session, transaction
+from app.core.database.deletion import first_rows
 from app.core.jobs import Job, notify
 from app.events.models import Event, EventSubscription
 from app.events.rules import Consumer, EventType, QueuedEvent
@@ -21,21 +22,17 @@ _QUEUE = text(f"""
     RETURNING 1
 """)
 
-_TAKE = text("""
-    DELETE FROM events e
-    USING (SELECT environment_id, id FROM events WHERE consumer = :consumer ORDER BY environment_id, id
-           LIMIT :batch_size FOR UPDATE SKIP LOCKED) waiting
-    WHERE e.environment_id = waiting.environment_id AND e.id = waiting.id
-    RETURNING e.environment_id, e.id, e.type, e.interaction_id, e.details, e.created_at
+_COLUMNS = "environment_id, id, type, interaction_id, details, created_at"
+_UNLEASED = "consumer = :consumer AND (leased_until IS NULL OR leased_until <= :now)"
+
+_TAKE = text(f"""
+    DELETE FROM events WHERE {first_rows("events", "consumer = :consumer", skips_locked=True)}
+    RETURNING {_COLUMNS}
 """)
 
-_LEASE = text("""
-    UPDATE events e SET leased_until = :leased_until
-    FROM (SELECT environment_id, id FROM events
-          WHERE consumer = :consumer AND (leased_until IS NULL OR leased_until <= :now)
-          ORDER BY environment_id, id LIMIT :batch_size FOR UPDATE SKIP LOCKED) waiting
-    WHERE e.environment_id = waiting.environment_id AND e.id = waiting.id
-    RETURNING e.environment_id, e.id, e.type, e.interaction_id, e.details, e.created_at
+_LEASE = text(f"""
+    UPDATE events SET leased_until = :leased_until WHERE {first_rows("events", _UNLEASED, skips_locked=True)}
+    RETURNING {_COLUMNS}
 """)
 
 _IDS = "unnest(CAST(:environments AS uuid[]), CAST(:ids AS bigint[])) AS leased (environment_id, id)"

@@ -10,6 +10,7 @@ import uuid
 from sqlalchemy import text
 
 from app.core.database import session, transaction
+from app.core.database.deletion import first_rows
 
 BATCH_SIZE = 5_000
 """Changes in one transaction: some fifty milliseconds."""
@@ -34,8 +35,7 @@ _LOCK = text("SELECT pg_try_advisory_xact_lock(hashtext('evidence.roll_up'))")
 
 _MOVE = text(f"""
     WITH claimed AS (
-        DELETE FROM evidence_changes WHERE (environment_id, id) IN (
-            SELECT environment_id, id FROM evidence_changes ORDER BY environment_id, id LIMIT :batch_size)
+        DELETE FROM evidence_changes WHERE {first_rows("evidence_changes")}
         RETURNING environment_id, day_on, {DIMENSIONS}, events
     ), moved AS (
         INSERT INTO evidence_days AS d (environment_id, day_on, {DIMENSIONS}, events)

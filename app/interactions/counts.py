@@ -7,6 +7,8 @@ counts each interaction once, whoever is at work. Only a day of before an upgrad
 (`uncounted_days.py`).
 """
 
+from app.core.database.deletion import first_rows
+
 COUNTS = ("interactions", "confirmed", "success", "partial", "failure")
 COUNT_COLUMNS = f"environment_id, day_on, operation, surface, {', '.join(COUNTS)}"
 COUNTED_COLUMNS = ("environment_id", "received_at", "operation", "surface", "classification", "outcome")
@@ -56,8 +58,7 @@ def count_rows(rows: str, sign: str = "") -> str:
 
 
 CLAIM_CHANGES = f"""
-    DELETE FROM interaction_changes WHERE ctid = ANY(ARRAY(
-        SELECT ctid FROM interaction_changes ORDER BY environment_id, id LIMIT :batch_size))
+    DELETE FROM interaction_changes WHERE {first_rows("interaction_changes")}
     RETURNING {COUNT_COLUMNS}
 """
 """Removes a batch of changes, the oldest of each environment first, and returns them."""

@@ -7,6 +7,7 @@ from sqlalchemy import select, text
 
 from app.core import clock
 from app.core.database import session, transaction
+from app.core.database.deletion import first_rows
 from app.core.jobs import Job, notify
 from app.core.settings import current_settings
 from app.events import service as events
@@ -24,8 +25,7 @@ _LOCK = text("SELECT pg_advisory_xact_lock(hashtext('interactions'))")
 # No table or CTE is joined with another of unknown size: the outbox is mostly empty, so the planner expects one row.
 _PROMOTE = text(f"""
     WITH claimed AS (
-        DELETE FROM promotions WHERE ctid = ANY(ARRAY(
-            SELECT ctid FROM promotions ORDER BY environment_id, id LIMIT :batch_size FOR UPDATE SKIP LOCKED))
+        DELETE FROM promotions WHERE {first_rows("promotions", skips_locked=True)}
         RETURNING environment_id, interaction_id, method, created_at
     ), earliest AS (
         SELECT DISTINCT ON (environment_id, interaction_id) environment_id, interaction_id, method, created_at,

@@ -13,6 +13,7 @@ from uuid import UUID
 from sqlalchemy import text
 
 from app.core.database import session, transaction
+from app.core.database.deletion import first_rows
 from app.ledger.rules import Measure, Source
 
 BATCH_SIZE = 5_000
@@ -48,8 +49,7 @@ _LOCK = text("SELECT pg_try_advisory_xact_lock(hashtext('ledger.roll_up'))")
 
 _MOVE = text(f"""
     WITH claimed AS (
-        DELETE FROM ledger_changes WHERE (environment_id, id) IN (
-            SELECT environment_id, id FROM ledger_changes ORDER BY environment_id, id LIMIT :batch_size)
+        DELETE FROM ledger_changes WHERE {first_rows("ledger_changes")}
         RETURNING {COLUMNS}, events
     ), counted_senders AS (
         SELECT DISTINCT environment_id, day_on, sdk, version FROM ledger_days

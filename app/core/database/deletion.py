@@ -1,4 +1,4 @@
-"""Delete rows: all rows of a statement, or a bounded batch of a purge or an erasure."""
+"""Delete rows: all rows of a statement, or a bounded batch of a queue, a purge or an erasure."""
 
 from collections.abc import Sequence
 
@@ -29,6 +29,18 @@ def delete_batch(
         ){"".join(f", follow_up_{number} AS ({statement})" for number, statement in enumerate(follow_ups))}
         SELECT count(*) FROM removed_rows
     """)
+
+
+def first_rows(table: str, condition: str = "true", *, skips_locked: bool = False) -> str:
+    """Return the condition of a DELETE or UPDATE by which it goes to up to `:batch_size` rows of a queue.
+
+    The first of each environment come first; with `skips_locked`, rows that another transaction has locked are left to
+    it. Rows are found by their addresses and not by a join, which would be planned for one row: a queue is mostly empty
+    when its statistics are taken.
+    """
+    lock = " FOR UPDATE SKIP LOCKED" if skips_locked else ""
+    return f"""{table}.ctid = ANY(ARRAY(
+        SELECT ctid FROM {table} WHERE {condition} ORDER BY environment_id, id LIMIT :batch_size{lock}))"""
 
 
 def delete_rows(statement: Delete) -> int:
