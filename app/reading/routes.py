@@ -85,7 +85,7 @@ def get_interaction(interaction_id: uuid.UUID) -> InteractionDetail:
 def list_operations(query: OperationQuery) -> ItemPage:
     """List operations with their counts.
 
-    Counted by days of arrival in UTC. Rates are null below ten reviews. Each page adds the counts up anew, so an operation
-    whose count changes between two pages may be missing or come twice, except with `sort=operation`.
+    Counted by days of arrival in UTC. Rates are null below ten reviews. Each page adds the counts up anew, so an
+    operation whose count changes between two pages may be missing or come twice, except with `sort=operation`.
     """
     return service.list_operations(current_environment().id, query)

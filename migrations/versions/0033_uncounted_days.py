@@ -16,7 +16,7 @@ BLOCKS_BECAUSE = "the view takes the old name in the same transaction, and the o
 
 def upgrade() -> None:
     """Mark every counted day, whose outcomes are not set yet; then rename the table, and put the view in its place."""
-    # Only the old roll-up waits for this, so no day is counted that the statement below has not seen.
+    # Only jobs of the old release wait for this: no day is counted that the statement below has not seen.
     op.execute("LOCK TABLE interaction_days IN SHARE MODE")
     # Before the table is renamed, since requests wait from then on until the transaction ends.
     op.execute("""
