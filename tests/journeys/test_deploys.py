@@ -143,13 +143,17 @@ def running_master(
                 process.send_signal(signal.SIGQUIT)
 
 
+UNCLAIMED_BATCHES = "SELECT count(*) FROM (SELECT FROM telemetry_inbox FOR UPDATE SKIP LOCKED) AS unclaimed"
+"""How many batches no job is persisting."""
+
+
 def test_a_worker_that_is_told_to_end_finishes_its_job(stack: Stack) -> None:
     sender = Sender(stack.url, stack.company)
     worker = stack.supervisor.processes["worker"]
     with psycopg2.connect(stack.database_url) as connection, connection.cursor() as cursor:
         cursor.execute("LOCK TABLE interactions IN SHARE ROW EXCLUSIVE MODE")
         assert sender.send_batch() == 202
-        wait_until(lambda: stack.value("SELECT count(*) FROM pg_locks WHERE NOT granted"), 20)
+        wait_until(lambda: stack.value(UNCLAIMED_BATCHES) == 0, 20)
         worker.send_signal(signal.SIGTERM)
         time.sleep(1)
         assert worker.poll() is None

@@ -40,6 +40,7 @@ SENT_ATTRIBUTES = {
 }
 
 # psycopg2 writes values into a statement that is executed for many rows: '…' with '' for a quote, or a number.
+_DIGEST = re.compile(r"_[0-9a-f]{8}\Z")
 _VALUE = re.compile(r"'(?:[^']|'')*'|(?<![\w$%.])\d+(?:\.\d+)?")
 
 
@@ -83,7 +84,10 @@ def _name(span: ReadableSpan, attributes: Mapping[str, Any]) -> str:
         method = next((str(attributes[name]) for name in METHODS if name in attributes), "HTTP")
         return f"{method} {attributes['http.route']}" if "http.route" in attributes else method
     statement = next((str(attributes[name]) for name in STATEMENTS if name in attributes), "")
-    return " ".join(statement.split()[:2]) if statement.startswith(("EXECUTE ", "PREPARE ")) else span.name
+    if not statement.startswith(("EXECUTE ", "PREPARE ")):
+        return span.name
+    # The name on the server ends with a digest of the statement, and would differ with each release.
+    return _DIGEST.sub("", " ".join(statement.split()[:2]))
 
 
 def _clean_event(event: Event) -> Event:
