@@ -130,14 +130,21 @@ def _count_in_place(parts: dict[Key, dict[Change, int]], now: datetime) -> Count
     """Remember what is counted in place of batches that have not arrived, and return how the counts change."""
     if not parts:
         return Counter()
-    texts = [json.dumps([as_json(change, events) for change, events in part.items()]) for part in parts.values()]
-    values = {**_columns(list(parts)), "changes": texts, "expires_at": now + REMEMBERED_FOR}
-    keys: set[Key] = {(row.environment_id, row.id) for row in session().execute(_COUNT_IN_PLACE, values)}
-    known_keys: set[Key] = set()
+    new_keys: set[Key] = {
+        (row.environment_id, row.id) for row in session().execute(_COUNT_IN_PLACE, _values(parts, now))
+    }
+    # Without the new ones: what has just been counted would be taken back at once.
+    other_parts = {key: part for key, part in parts.items() if key not in new_keys}
+    replaced_keys: set[Key] = set()
     taken_back: Counter[Change] = Counter()
-    if len(keys) < len(parts):
-        known_keys, taken_back = _taken_back(_REPLACE, values)
-    return add_up(taken_back, *(parts[key] for key in keys | known_keys))
+    if other_parts:
+        replaced_keys, taken_back = _taken_back(_REPLACE, _values(other_parts, now))
+    return add_up(taken_back, *(parts[key] for key in new_keys | replaced_keys))
+
+
+def _values(parts: dict[Key, dict[Change, int]], now: datetime) -> dict[str, Any]:
+    texts = [json.dumps([as_json(change, events) for change, events in part.items()]) for part in parts.values()]
+    return {**_columns(list(parts)), "changes": texts, "expires_at": now + REMEMBERED_FOR}
 
 
 def _taken_back(statement: TextClause, values: dict[str, Any]) -> tuple[set[Key], Counter[Change]]:

@@ -63,8 +63,8 @@ def product(stack: Stack, monkeypatch: pytest.MonkeyPatch) -> Iterator[Product]:
     version = f"9.9.{secrets.randbelow(10**6)}"
     monkeypatch.setattr(http, "USER_AGENT", f"agent-feedback-python/{version}")
     monkeypatch.setattr(telemetry, "FIRST_BACKOFF_S", 0.01)
-    monkeypatch.setattr(telemetry, "MAX_BACKOFF_S", 0.05)
-    monkeypatch.setattr(telemetry, "UNAUTHORIZED_PAUSE_S", 0.02)
+    monkeypatch.setattr(telemetry, "MAX_BACKOFF_S", 0.02)
+    monkeypatch.setattr(telemetry, "UNAUTHORIZED_PAUSE_S", 0.01)
     with running_gateway(stack.url) as gateway:
         feedback = AgentFeedback(
             stack.company.product_key,

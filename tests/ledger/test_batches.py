@@ -133,6 +133,27 @@ def test_an_unanswered_batch_that_never_arrives_is_lost(app: Flask, client: Flas
     assert counts(app, company) == {"accepted": 2, "lost": {"undelivered": 2, "queue_full": 1}}
 
 
+@pytest.mark.parametrize("first", ["reported", "refused"])
+def test_a_report_of_a_known_and_a_new_unanswered_batch_counts_both(
+    app: Flask, client: FlaskClient, company: Company, first: str
+) -> None:
+    known_id, new_id = uuid.uuid4(), uuid.uuid4()
+    if first == "reported":
+        send(client, company, 1, unanswered(known_id))
+    else:
+        assert send(client, company, [{}, {}], batch_headers(known_id)).status_code == 422
+    persist_waiting_batches()
+    members = "undelivered=2,queue_full=1"
+    report = {"lost": "undelivered=4;queue_full=2", "unanswered": f"{known_id}:{members};{new_id}:{members}"}
+    send(client, company, 1, batch_headers(uuid.uuid4(), **report))
+    accepted = 2 if first == "reported" else 1
+    assert counts(app, company) == {"accepted": accepted, "lost": {"undelivered": 4, "queue_full": 2}}
+    # What was counted in place of each is taken back once.
+    for batch_id in (known_id, new_id):
+        send(client, company, 2, batch_headers(batch_id, lost="queue_full=1"))
+    assert counts(app, company) == {"accepted": accepted + 4, "lost": {"queue_full": 2}}
+
+
 @pytest.mark.parametrize("is_first", [True, False])
 @pytest.mark.parametrize("is_persisted_between", [True, False])
 def test_an_unanswered_batch_that_has_arrived_is_not_lost(
