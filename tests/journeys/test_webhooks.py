@@ -62,7 +62,14 @@ def test_a_worker_that_is_killed_while_it_sends_sends_again(stack: Stack, receiv
     assert {payload["data"]["interactionId"]: payload["data"]["id"]} == sender.accepted_reviews
 
     wait_until(lambda: stack.value("SELECT bool_and(state = 'delivered') FROM webhook_deliveries"), 10)
-    (delivery,) = stack.flask("webhook", "deliveries", "--endpoint", endpoint["endpointId"])
+    (delivery,) = stack.flask(
+        "webhook",
+        "deliveries",
+        "--environment",
+        str(stack.company.environment_id),
+        "--endpoint",
+        endpoint["endpointId"],
+    )
     assert (delivery["webhookId"], delivery["attempts"], delivery["statusCode"]) == (first.id, 2, 200)
 
 

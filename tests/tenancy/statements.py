@@ -26,7 +26,7 @@ ACROSS_TENANTS = {
     ("interactions.service.promote_queued_interactions", "reviews"): _JOB,
     ("interactions.service.promote_queued_interactions", "event_subscriptions"): _JOB,
     ("summaries.service._move_changes", "interaction_changes"): _JOB,
-    ("interactions.day_marks.list_uncounted_days", "uncounted_days"): _JOB,
+    ("interactions.uncounted_days.list_uncounted_days", "uncounted_days"): _JOB,
     ("cli.migrations.upgrade", "interaction_days"): "a migration has every day counted anew, once",
     ("evidence.counts._move", "evidence_changes"): _JOB,
     ("ledger.counts.roll_up_changes", "ledger_changes"): _JOB,
