@@ -160,3 +160,6 @@ def test_a_worker_that_is_told_to_end_finishes_its_job(stack: Stack) -> None:
     connection.close()
     assert worker.wait(20) == 0
     assert stack.query("SELECT 1 FROM interactions WHERE id = %s", sender.accepted_events[-1])
+    # The next worker has started before others use the stack.
+    assert sender.send_batch() == 202
+    wait_until(lambda: stack.query("SELECT 1 FROM interactions WHERE id = %s", sender.accepted_events[-1]), 30)
