@@ -5,11 +5,11 @@ event loop that lasts as long as the request is all that it needs. The tools run
 thread and context.
 """
 
+import asyncio
 from collections.abc import Iterable, MutableMapping
 from dataclasses import dataclass, field
 from typing import Any
 
-import anyio
 from mcp.server.lowlevel import Server
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
@@ -62,7 +62,7 @@ class Exchange:
 def run_exchange(headers: Headers, body: bytes, call: Call) -> Exchange:
     """Return the finished exchange of a request. An exception of a tool that is not the caller's fault is raised."""
     exchange, failures = Exchange(headers, body), list[Exception]()
-    anyio.run(_serve, make_server(call, failures), exchange)
+    asyncio.run(_serve(make_server(call, failures), exchange))
     if failures:
         raise failures[0]
     return exchange
