@@ -1,18 +1,15 @@
 """The summary equals a count of the stored events at every moment."""
 
 import random
-import threading
 import time
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import Any
 
 import pytest
 from flask import Flask
-from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
+from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 from sqlalchemy import select, text
 
 from app.core.database import session, transaction
@@ -21,10 +18,8 @@ from app.evidence.models import EvidenceChange, EvidenceDay, EvidenceEvent
 from app.products import service as products
 from app.retention import service as retention
 from tests.evidence.raw import summary_and_expectation
+from tests.exactness import SEED, run_machine, run_together
 from tests.factories import Company, create_company, observation, send_evidence
-
-SEED = 20261121
-MAX_DURATION_S = 60
 
 EVENT_KINDS: list[dict[str, Any]] = [
     {"agentToken": "GPTBot"},
@@ -116,45 +111,25 @@ def stored_days(company: Company) -> dict[Any, int]:
 
 def test_the_summary_is_exact_after_every_step(app: Flask) -> None:
     EvidenceMachine.app = app
-    machine_settings = settings(
-        max_examples=30,
-        stateful_step_count=15,
-        deadline=None,
-        suppress_health_check=list(HealthCheck),
-        derandomize=True,
-        # Shrinking a failure would take minutes of real statements.
-        phases=(Phase.generate,),
-    )
-    run_state_machine_as_test(EvidenceMachine, settings=machine_settings)
+    run_machine(EvidenceMachine, max_examples=30, step_count=15)
+
+
+def send_batches(app: Flask, company: Company, rng: random.Random) -> int:
+    """Send batches that repeat each other's events, and return how many events were accepted."""
+    client, accepted = app.test_client(), 0
+    for _ in range(25):
+        ids = rng.sample(range(400), 20)
+        events = [make_event(f"event_{event_number:04d}", rng.uniform(0, 7), rng.randrange(6)) for event_number in ids]
+        response = send_evidence(client, company, *events, source=rng.choice(SOURCES)).json
+        assert sum(response.values()) == len(events)
+        accepted += response["accepted"]
+    return accepted
 
 
 def test_the_summary_is_exact_at_every_moment(app: Flask, company: Company, monkeypatch: pytest.MonkeyPatch) -> None:
     """Send, roll up, expire and change the retention concurrently; every summary must agree with the rows."""
     monkeypatch.setattr("app.evidence.counts.BATCH_SIZE", 7)
     monkeypatch.setattr("app.retention.service.BATCH_SIZE", 5)
-    finished_senders = threading.Semaphore(0)
-    stop_event = threading.Event()
-
-    def send(number: int) -> int:
-        rng, client, accepted = random.Random(SEED + number), app.test_client(), 0
-        for _ in range(25):
-            ids = rng.sample(range(400), 20)
-            events = [
-                make_event(f"event_{event_number:04d}", rng.uniform(0, 7), rng.randrange(6)) for event_number in ids
-            ]
-            response = send_evidence(client, company, *events, source=rng.choice(SOURCES)).json
-            assert sum(response.values()) == len(events)
-            accepted += response["accepted"]
-        finished_senders.release()
-        return accepted
-
-    def repeat(run: Callable[[], Any]) -> int:
-        run_count = 0
-        while not stop_event.is_set():
-            with app.app_context():
-                run()
-            run_count += 1
-        return run_count
 
     def change_retention() -> None:
         with transaction():
@@ -165,17 +140,9 @@ def test_the_summary_is_exact_at_every_moment(app: Flask, company: Company, monk
         content, expected = summary_and_expectation(company)
         assert content == expected
 
-    with ThreadPoolExecutor(12) as pool:
-        send_futures = [pool.submit(send, number) for number in range(6)]
-        jobs = [counts.roll_up_changes, counts.roll_up_changes, retention.expire_evidence, change_retention, read, read]
-        job_futures = [pool.submit(repeat, job) for job in jobs]
-        deadline = time.monotonic() + MAX_DURATION_S
-        for _ in send_futures:
-            finished_senders.acquire(timeout=max(0.0, deadline - time.monotonic()))
-        stop_event.set()
-        accepted = sum(future.result() for future in send_futures)
-        assert accepted > 0
-        assert all(future.result() > 0 for future in job_futures)
+    senders = [partial(send_batches, app, company, random.Random(SEED + number)) for number in range(6)]
+    jobs = [counts.roll_up_changes, counts.roll_up_changes, retention.expire_evidence, change_retention, read, read]
+    assert sum(run_together(app, senders, jobs)) > 0
     content, expected = summary_and_expectation(company)
     assert content == expected
     counts.roll_up_changes()

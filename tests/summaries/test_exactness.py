@@ -1,18 +1,14 @@
 """The day counts with their pending changes equal a count of the stored interactions at every moment."""
 
 import random
-import threading
 import time
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from functools import partial
 
 import pytest
 from flask import Flask
-from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
+from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 from sqlalchemy import select, text
 
 from app.core.database import session, transaction
@@ -23,11 +19,10 @@ from app.retention import service as retention
 from app.summaries import service as summaries
 from app.summaries.models import InteractionDay
 from app.telemetry import persistence
+from tests.exactness import SEED, run_machine, run_together
 from tests.factories import Company, create_company, event, send_events, send_review
 from tests.summaries.raw import capability, counts_and_expectation, interaction_id, send_report, store_interaction
 
-SEED = 20261121
-MAX_DURATION_S = 60
 START = datetime(2026, 6, 1, 20, tzinfo=UTC)
 OPERATIONS = ("/a", "/b")
 SURFACES = ("http_json", "http_html", "mcp")
@@ -123,16 +118,7 @@ class InteractionMachine(RuleBasedStateMachine):
 
 def test_the_counts_are_exact_after_every_step(app: Flask) -> None:
     InteractionMachine.app = app
-    machine_settings = settings(
-        max_examples=12,
-        stateful_step_count=25,
-        deadline=None,
-        suppress_health_check=list(HealthCheck),
-        derandomize=True,
-        # Shrinking a failure would take minutes of real statements.
-        phases=(Phase.generate,),
-    )
-    run_state_machine_as_test(InteractionMachine, settings=machine_settings)
+    run_machine(InteractionMachine, max_examples=12, step_count=25)
 
 
 def send_everything(app: Flask, company: Company, rng: random.Random) -> None:
@@ -165,21 +151,6 @@ def test_the_counts_are_exact_at_every_moment(app: Flask, company: Company, monk
     monkeypatch.setattr("app.core.clock.now", now)
     with transaction():
         products.set_environment(company.environment_id, retention_days=1)
-    finished_senders = threading.Semaphore(0)
-    stop_event = threading.Event()
-
-    def send_all(seed: int) -> int:
-        send_everything(app, company, random.Random(SEED + seed))
-        finished_senders.release()
-        return 1
-
-    def repeat(run: Callable[[], Any]) -> int:
-        run_count = 0
-        while not stop_event.is_set():
-            with app.app_context():
-                run()
-            run_count += 1
-        return run_count
 
     def read() -> None:
         counted, stored = counts_and_expectation(company.environment_id)
@@ -196,15 +167,8 @@ def test_the_counts_are_exact_at_every_moment(app: Flask, company: Company, monk
         read,
         read,
     ]
-    with ThreadPoolExecutor(15) as pool:
-        send_futures = [pool.submit(send_all, number) for number in range(5)]
-        job_futures = [pool.submit(repeat, job) for job in jobs]
-        deadline = time.monotonic() + MAX_DURATION_S
-        for _ in send_futures:
-            finished_senders.acquire(timeout=max(0.0, deadline - time.monotonic()))
-        stop_event.set()
-        assert sum(future.result() for future in send_futures) == 5
-        assert all(future.result() > 0 for future in job_futures)
+    senders = [partial(send_everything, app, company, random.Random(SEED + number)) for number in range(5)]
+    run_together(app, senders, jobs)
     persistence.persist_waiting_batches()
     interactions.promote_queued_interactions()
     summaries.roll_up_changes()
