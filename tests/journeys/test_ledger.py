@@ -53,7 +53,7 @@ class Product:
     def settle(self) -> None:
         """Wait until all events were dealt with and all losses are told."""
         wait_until(lambda: self.queue.flush(FLUSH_S), FLUSH_S)
-        while self.queue.untold_losses():
+        while self.queue.unreported_losses():
             self.put(1)
             wait_until(lambda: self.queue.flush(FLUSH_S), FLUSH_S)
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from agent_feedback import AgentFeedback, InvalidOption
-from agent_feedback.losses import LossReport, UntoldLosses
+from agent_feedback.losses import LossReport, UnreportedLosses
 
 from tests.sdk.conftest import MakeQueue
 from tests.sdk.endpoint import HANG_UP, KEY, Endpoint, Reply, closed_port, put, wait_until
@@ -37,7 +37,7 @@ def test_a_loss_is_told_once_with_the_next_batch(endpoint: Endpoint, make_queue:
     put(queue, 2)
     assert queue.flush()
     assert sent_headers(endpoint, "Lost") == ["unreadable=1", None]
-    assert not queue.untold_losses()
+    assert not queue.unreported_losses()
 
 
 @pytest.mark.parametrize("status", [HANG_UP, 429, 503])
@@ -52,7 +52,7 @@ def test_a_repetition_has_the_same_id_and_the_same_losses(
     assert sent_headers(endpoint, "Lost") == ["unreadable=1"] * 2
     # What got no answer may have been stored; a 429 says that it was not.
     assert (len(set(sent_headers(endpoint, "Batch"))) == 1) is (status != 429)
-    assert not queue.untold_losses()
+    assert not queue.unreported_losses()
 
 
 def test_losses_that_a_refused_batch_carried_are_told_again(endpoint: Endpoint, make_queue: MakeQueue) -> None:
@@ -125,7 +125,7 @@ def test_a_service_that_was_not_reached_has_stored_nothing(make_queue: MakeQueue
     queue = make_queue(f"http://127.0.0.1:{closed_port()}")
     put(queue, 1)
     assert queue.flush()
-    assert queue.untold_losses() == {"undelivered": 1}
+    assert queue.unreported_losses() == {"undelivered": 1}
     assert not queue._events._losses.take().unanswered
 
 
@@ -143,7 +143,7 @@ def test_a_batch_without_an_answer_is_not_changed_by_a_full_queue(endpoint: Endp
 
 
 def test_there_is_a_bound_of_batches_that_are_told_by_id() -> None:
-    losses = UntoldLosses()
+    losses = UnreportedLosses()
     for number in range(40):
         losses.add_unanswered(str(uuid.UUID(int=number)), {"undelivered": 50})
     report = losses.take()

@@ -3,7 +3,7 @@
 from collections import Counter, deque
 
 from agent_feedback.batch import Batch, QueuedEvent
-from agent_feedback.losses import UntoldLosses
+from agent_feedback.losses import UnreportedLosses
 
 BATCH_SIZE = 50
 
@@ -13,7 +13,7 @@ class EventQueue:
 
     def __init__(self, max_size: int) -> None:
         self._max_size = max_size
-        self._losses = UntoldLosses()
+        self._losses = UnreportedLosses()
         self.counters: Counter[str] = Counter()
         self.events: deque[QueuedEvent] = deque()
         self.sending: Batch | None = None
@@ -90,7 +90,7 @@ class EventQueue:
         """Return the number of dropped events."""
         return sum(count for name, count in self.counters.items() if name.startswith("dropped_"))
 
-    def untold_losses(self) -> Counter[str]:
+    def unreported_losses(self) -> Counter[str]:
         """Return the dropped events by reason, without those of which the service has confirmed to have been told."""
         batches = [batch for batch in (self.sending, self.waiting) if batch]
         return sum((Counter(batch.report.counts) for batch in batches), self._losses.totals())

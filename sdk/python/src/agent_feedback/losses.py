@@ -43,7 +43,7 @@ class LossReport(NamedTuple):
         return headers
 
 
-class UntoldLosses:
+class UnreportedLosses:
     """The losses of a queue that the service was not told of; the lock of the queue protects it."""
 
     def __init__(self) -> None:

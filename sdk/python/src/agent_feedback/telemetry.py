@@ -27,7 +27,7 @@ UNAUTHORIZED_PAUSE_S = 60.0
 _WARNINGS = {
     "quota": "telemetry is refused until the next UTC day (quota %s of the environment); the product is not affected",
     "failure": "telemetry could not be delivered (%s); the product is not affected",
-    "untold": "telemetry has ended before the service was told of dropped events (%s)",
+    "unreported": "telemetry has ended before the service was told of dropped events (%s)",
     "drop": "telemetry events were dropped (%s); the product is not affected",
 }
 
@@ -128,14 +128,14 @@ class TelemetryQueue:
             self._condition.notify_all()
         if unsent_count:
             self._announce("shutdown", unsent_count)
-        if untold_losses := self.untold_losses():
-            self._warn("untold", ", ".join(f"{reason}={count}" for reason, count in untold_losses.items()))
+        if unreported_losses := self.unreported_losses():
+            self._warn("unreported", ", ".join(f"{reason}={count}" for reason, count in unreported_losses.items()))
         return lost_count
 
-    def untold_losses(self) -> Counter[str]:
+    def unreported_losses(self) -> Counter[str]:
         """Return the dropped events by reason, without those of which the service has confirmed to have been told."""
         with self._condition:
-            return self._events.untold_losses()
+            return self._events.unreported_losses()
 
     def _is_paused(self) -> bool:
         return time.monotonic() < self._paused_until
