@@ -16,7 +16,21 @@ from app.core.limits import limiter
 from app.core.metrics.counting import find_metrics
 from app.dashboard.account import account
 from app.dashboard.api_docs import docs
-from app.dashboard.home import pages
+from app.dashboard.ai_traffic import ai_traffic
+from app.dashboard.audit import audit
+from app.dashboard.customers import customers
+from app.dashboard.feedback import feedback
+from app.dashboard.home import home
+from app.dashboard.interactions import interactions
+from app.dashboard.keys import keys
+from app.dashboard.operations import operations
+from app.dashboard.own_session import own_session
+from app.dashboard.questions import questions
+from app.dashboard.set_up import set_up
+from app.dashboard.settings import settings
+from app.dashboard.team import team
+from app.dashboard.variants import variants
+from app.dashboard.visits import visits
 from app.dashboard.playground import playground
 from app.dashboard.sign_in import sign_in_pages
 from app.dashboard.single_sign_on import single_sign_on
@@ -67,7 +81,21 @@ API_MOUNTS = (
 PAGE_MOUNTS = (
     Mount(sign_in_pages, "/", OWN_ORIGIN),
     Mount(single_sign_on, "/sign-in/oidc", OWN_ORIGIN),
-    Mount(pages, "/", DASHBOARD_SESSION),
+    Mount(own_session, "/", DASHBOARD_SESSION),
+    Mount(home, "/", DASHBOARD_SESSION),
+    Mount(interactions, "/interactions", DASHBOARD_SESSION),
+    Mount(feedback, "/feedback", DASHBOARD_SESSION),
+    Mount(operations, "/operations", DASHBOARD_SESSION),
+    Mount(visits, "/sessions", DASHBOARD_SESSION),
+    Mount(questions, "/questions", DASHBOARD_SESSION),
+    Mount(customers, "/customers", DASHBOARD_SESSION),
+    Mount(variants, "/personalization", DASHBOARD_SESSION),
+    Mount(ai_traffic, "/ai-traffic", DASHBOARD_SESSION),
+    Mount(keys, "/keys", DASHBOARD_SESSION),
+    Mount(settings, "/settings", DASHBOARD_SESSION),
+    Mount(set_up, "/set-up", DASHBOARD_SESSION),
+    Mount(team, "/team", DASHBOARD_SESSION),
+    Mount(audit, "/audit", DASHBOARD_SESSION),
     Mount(account, "/account", DASHBOARD_SESSION),
     Mount(playground, "/playground", PUBLIC),
     Mount(docs, "/docs", PUBLIC),

@@ -2,7 +2,6 @@
 
 import uuid
 from datetime import datetime
-from typing import Any
 
 import segno
 from flask import redirect, request
@@ -17,7 +16,7 @@ from app.accounts.second_factor import EnrolmentExpired, SecondFactorEnabled, Wr
 from app.accounts.sessions import Login
 from app.accounts.throttle import TooManyAttempts
 from app.core.errors import ApiError, Unprocessable
-from app.dashboard.pages import Page, PageBlueprint, retry_sentence
+from app.dashboard.pages import Page, PageBlueprint, page_with_error
 
 ACCOUNT = "/account"
 SECOND_FACTOR = f"{ACCOUNT}/second-factor"
@@ -29,7 +28,7 @@ NOTICES = {
     "second-factor": "Your second factor is switched off.",
 }
 
-account = PageBlueprint("account", has_login=True)
+account = PageBlueprint("account", has_login=True, is_personal=True)
 
 
 @account.page("", "account/page.html")
@@ -122,7 +121,7 @@ def _account_page(login: Login, error: ApiError | None = None, notice: str | Non
         "min_password_length": MIN_PASSWORD_LENGTH,
         "notice": notice,
     }
-    return _page(variables, error)
+    return page_with_error(variables, error)
 
 
 def _second_factor_page(login: Login, error: ApiError | None = None) -> Page:
@@ -132,17 +131,12 @@ def _second_factor_page(login: Login, error: ApiError | None = None) -> Page:
         "enrolment": enrolment,
         "qr_code": _qr_code(enrolment.uri) if enrolment else None,
     }
-    return _page(variables, error)
+    return page_with_error(variables, error)
 
 
 def _qr_code(text: str) -> Markup:
     # White around it in dark mode too, or cameras do not find it.
     return Markup(segno.make(text, error="m").svg_inline(scale=5, border=3, light="white"))
-
-
-def _page(variables: dict[str, Any], error: ApiError | None) -> Page:
-    variables["error"] = retry_sentence(error)
-    return Page(variables) if error is None else Page(variables, error.status, dict(error.headers))
 
 
 def _instant(moment: datetime) -> str:

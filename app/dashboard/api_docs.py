@@ -9,7 +9,7 @@ from app.dashboard.pages import CONTENT_POLICY, Page, PageBlueprint
 
 FILES = Path(flask_swagger_ui.__file__).with_name("dist")
 
-docs = PageBlueprint("docs", has_login=False, has_forms=False, static_folder=FILES, static_url_path="")
+docs = PageBlueprint("docs", has_forms=False, static_folder=FILES, static_url_path="")
 
 
 @docs.page("/", "docs/page.html")

@@ -1,16 +1,18 @@
 """Form tokens, which protect forms against requests that other sites send (CSRF).
 
 It is derived from what the browser presents in a cookie: the session's token or, before there is a session, a random
-value that is signed and short-lived. Flask-WTF is not used: it ties its token to Flask's own cookie session, which
-this service does not have.
+value that is signed and short-lived. Forms are WTForms. Flask-WTF is not used: it ties its token to Flask's own cookie
+session, which this service does not have.
 """
 
 import base64
 import hmac
 import secrets
 from datetime import timedelta
+from typing import Any
 
 from flask import g, request
+from wtforms import Form
 
 from app.accounts.guards import SAFE_METHODS
 from app.core.errors import Forbidden
@@ -19,11 +21,21 @@ from app.core.pepper import pepper_ring
 from app.core.purposes import Purpose
 from app.dashboard.cookies import SignedCookie
 
-FIELD = "form_token"
+FIELD = "csrf_token"
 LIFETIME = timedelta(hours=1)
 """Of a token from before signing in; one of a session lives as long as the session."""
 
 COOKIE = SignedCookie("agent_feedback_form", Purpose.FORM_COOKIE, LIFETIME)
+
+
+class WriteForm(Form):
+    """A form that changes something, filled from the request's body, or from `data` where the page is only shown.
+
+    Its token is checked before any view.
+    """
+
+    def __init__(self, **data: Any) -> None:
+        super().__init__(request.form if request.method == "POST" else None, data=data)
 
 
 class StaleForm(Forbidden):

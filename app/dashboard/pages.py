@@ -10,7 +10,7 @@ from flask import Blueprint, Response, g, redirect, render_template, request
 from werkzeug.exceptions import NotFound
 from werkzeug.wrappers import Response as AnyResponse
 
-from app.accounts.guards import current_login
+from app.accounts.guards import SAFE_METHODS, current_login, require_role
 from app.accounts.throttle import TooManyAttempts
 from app.core.database import transaction
 from app.core.errors import ApiError, Unauthorized
@@ -19,8 +19,11 @@ from app.core.http.errors import error_response
 from app.core.settings import current_settings
 from app.core.wire.serialization import dumps
 from app.dashboard.demo_company import has_demo_company
-from app.dashboard.forms import check_form, form_token
+from app.dashboard.forms import check_form
+from app.dashboard.lists import FORMATS, ItemList, export_response
+from app.dashboard.navigation import section_of
 from app.dashboard.rules import HOME
+from app.dashboard.scope import current_scope
 
 SIGN_IN = "/sign-in"
 
@@ -59,12 +62,23 @@ class PageBlueprint(Blueprint):
     """A blueprint of pages, with their headers, the check of form tokens, and errors as pages.
 
     Each view runs in one transaction. With `has_login`, for mounts whose guard is a session, it takes the `Login` as
-    its first argument. `has_forms` tells whether requests that change something need a form token.
+    its first argument; with `has_scope` the `Scope`, and a workspace without an environment is told how to get one.
+    A form of these takes a role that may change things, unless `is_personal`: then it is about the user alone.
+    `has_forms` tells whether requests that change something need a form token.
     """
 
-    def __init__(self, name: str, *, has_login: bool, has_forms: bool = True, **options: Any) -> None:
+    def __init__(
+        self,
+        name: str,
+        *,
+        has_login: bool = False,
+        has_scope: bool = False,
+        is_personal: bool = False,
+        has_forms: bool = True,
+        **options: Any,
+    ) -> None:
         super().__init__(name, __name__, **options)
-        self.has_login = has_login
+        self.has_login, self.has_scope, self.is_personal = has_login, has_scope, is_personal
         if has_forms:
             self.before_request(check_form)
         self.after_request(add_page_headers)
@@ -82,19 +96,46 @@ class PageBlueprint(Blueprint):
         """Register a view that a page's script calls, and that returns the JSON body."""
         return self._register(path, method, lambda body: private_json(dumps(body), 200))
 
-    def _register(self, path: str, method: str, respond: Callable[[Any], AnyResponse]) -> Callable[[View], View]:
+    def export(self, path: str = "/export") -> Callable[[View], View]:
+        """Register a view that returns a list, all of which is downloaded as CSV or NDJSON."""
+
+        def decorator(view: View) -> View:
+            def export(*arguments: Any, file_format: str, **values: Any) -> Response:
+                items: ItemList = view(*arguments, **values)
+                return export_response(items, file_format)
+
+            rule = f"{path}.<any({','.join(FORMATS)}):file_format>"
+            self._register(rule, "GET", lambda response: response, endpoint=view.__name__)(export)
+            return view
+
+        return decorator
+
+    def _register(
+        self, path: str, method: str, respond: Callable[[Any], AnyResponse], endpoint: str | None = None
+    ) -> Callable[[View], View]:
         def decorator(view: View) -> View:
             @functools.wraps(view)
             def wrapper(**arguments: Any) -> AnyResponse:
                 with transaction():
-                    result = view(current_login(), **arguments) if self.has_login else view(**arguments)
-                return respond(result)
+                    return self._respond(view, arguments, respond)
 
             # With strict slashes, Flask would redirect to an address that it makes from Host.
-            self.add_url_rule(path, view_func=wrapper, methods=[method], strict_slashes=False)
+            self.add_url_rule(path, endpoint, wrapper, methods=[method], strict_slashes=False)
             return view
 
         return decorator
+
+    def _respond(self, view: View, arguments: dict[str, Any], respond: Callable[[Any], AnyResponse]) -> AnyResponse:
+        if not (self.has_login or self.has_scope):
+            return respond(view(**arguments))
+        if request.method not in SAFE_METHODS and not self.is_personal:
+            require_role()
+        if self.has_login:
+            return respond(view(current_login(), **arguments))
+        scope = current_scope()
+        if scope is None:
+            return render("no_environment/page.html", Page({}))
+        return respond(view(scope, **arguments))
 
 
 def _page_response(template: str, result: Page | AnyResponse) -> AnyResponse:
@@ -106,11 +147,18 @@ def render(template: str, page: Page) -> Response:
     text = render_template(
         template,
         login=g.get("login"),
-        form_token=form_token,
+        scope=current_scope(),
+        section=section_of(request.endpoint),
         has_playground=has_demo_company(current_settings()),
         **page.variables,
     )
     return Response(text, page.status, page.headers)
+
+
+def page_with_error(variables: dict[str, Any], error: ApiError | None) -> Page:
+    """Return a page that shows the error of its form, with the error's status, or none."""
+    variables["error"] = retry_sentence(error)
+    return Page(variables) if error is None else Page(variables, error.status, dict(error.headers))
 
 
 def retry_sentence(error: ApiError | None) -> str | None:
@@ -132,6 +180,8 @@ def error_page(error: Exception) -> AnyResponse:
     if isinstance(error, Unauthorized):
         return redirect(_sign_in_path(), 303)
     response = error_response(error)
+    # The transaction has ended, so there is nothing to choose from.
+    g.setdefault("scope", None)
     if response.status_code >= 400:
         page = Page({"sentence": response.get_json()["error"], "status": response.status_code})
         response.set_data(render("error/page.html", page).get_data())

@@ -8,7 +8,7 @@ from app.dashboard.pages import Page, PageBlueprint
 from app.dashboard.queries import NoSuchInteraction, Record, get_interaction_record
 
 # Without form tokens: there is no session, and only the demo workspace can be changed.
-playground = PageBlueprint("playground", has_login=False, has_forms=False)
+playground = PageBlueprint("playground", has_forms=False)
 
 
 @playground.page("", "playground/page.html")

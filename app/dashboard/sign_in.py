@@ -19,6 +19,7 @@ from app.core.errors import ApiError
 from app.core.http.limits import count_failed_attempt, require_attempts_left
 from app.core.purposes import Purpose
 from app.core.settings import current_settings
+from app.dashboard import template_globals
 from app.dashboard.cookies import SignedCookie
 from app.dashboard.pages import SIGN_IN, Page, PageBlueprint, not_found, retry_sentence
 from app.dashboard.rules import local_path
@@ -27,8 +28,9 @@ CODE = f"{SIGN_IN}/code"
 
 PENDING = SignedCookie("agent_feedback_pending", Purpose.SIGN_IN_COOKIE, timedelta(minutes=5))
 
-sign_in_pages = PageBlueprint("dashboard", has_login=False, template_folder="templates", static_folder="static")
+sign_in_pages = PageBlueprint("dashboard", template_folder="templates", static_folder="static")
 sign_in_pages.app_errorhandler(NotFound)(not_found)
+sign_in_pages.record(template_globals.install)
 
 
 @sign_in_pages.page(SIGN_IN, "sign_in/page.html")

@@ -26,7 +26,7 @@ from app.dashboard.sign_in import ask_for_code, form_page
 
 PENDING = SignedCookie("agent_feedback_oidc", Purpose.SIGN_IN_COOKIE, timedelta(minutes=10))
 
-single_sign_on = PageBlueprint("single_sign_on", has_login=False)
+single_sign_on = PageBlueprint("single_sign_on")
 
 
 class NoProvider(NotFound):

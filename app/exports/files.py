@@ -39,13 +39,13 @@ class ItemFile(Protocol):
 class TextFile:
     """A file of lines, which is continued at `offset`; what is behind that is cut off."""
 
-    def __init__(self, path: Path, header: str, encode: Callable[[Sequence[Any]], bytes], offset: int) -> None:
+    def __init__(self, path: Path, header: bytes, encode: Callable[[Sequence[Any]], bytes], offset: int) -> None:
         self._encode = encode
         self._file = os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT, 0o600), "r+b")
         self._file.truncate(offset)
         self._file.seek(offset)
         if offset == 0:
-            self._file.write(header.encode())
+            self._file.write(header)
 
     def write(self, items: Sequence[Any]) -> None:
         """Add items."""
@@ -109,19 +109,30 @@ class ParquetFile:
             self._file.close()
 
 
+class LineEncoder:
+    """The lines of a file with the fields of a schema: CSV under a header, or NDJSON."""
+
+    def __init__(self, format_: Format, schema: type[Schema]) -> None:
+        self._dump, self._columns = object_dump(schema()), columns_of(schema())
+        self.header = _csv([[column.name for column in self._columns]]).encode() if format_ is Format.CSV else b""
+        """The first line, empty where there is none."""
+        self.encode = self._csv_lines if format_ is Format.CSV else self._json_lines
+        """Returns the lines of items."""
+
+    def _csv_lines(self, items: Sequence[Any]) -> bytes:
+        objects = map(self._dump, items)
+        return _csv([[csv_cell(kind, entry[name]) for name, kind in self._columns] for entry in objects]).encode()
+
+    def _json_lines(self, items: Sequence[Any]) -> bytes:
+        return b"".join(map(_line, map(self._dump, items)))
+
+
 def open_file(path: Path, format_: Format, schema: type[Schema], offset: int = 0) -> ItemFile:
     """Create a file, or continue a file of lines at an offset."""
-    dump, columns = object_dump(schema()), columns_of(schema())
-    if format_ is Format.NDJSON:
-        return TextFile(path, "", lambda items: b"".join(map(_line, map(dump, items))), offset)
     if format_ is Format.PARQUET:
-        return ParquetFile(path, columns, dump)
-
-    def encode(items: Sequence[Any]) -> bytes:
-        objects = map(dump, items)
-        return _csv([[csv_cell(kind, entry[name]) for name, kind in columns] for entry in objects]).encode()
-
-    return TextFile(path, _csv([[column.name for column in columns]]), encode, offset)
+        return ParquetFile(path, columns_of(schema()), object_dump(schema()))
+    encoder = LineEncoder(format_, schema)
+    return TextFile(path, encoder.header, encoder.encode, offset)
 
 
 def sync_folder(folder: Path) -> None:

@@ -9,7 +9,7 @@ from werkzeug.test import TestResponse
 
 from tests.factories import Company
 
-TOKEN = "form_token"
+TOKEN = "csrf_token"
 
 
 def fields(page: TestResponse) -> dict[str, str]:
@@ -29,4 +29,4 @@ def sign_in_by_form(client: FlaskClient, company: Company, path: str = "/sign-in
 
 def send(client: FlaskClient, path: str, page: str = "/account", **values: str) -> TestResponse:
     """Send a form with the token of a page."""
-    return client.post(path, data={"form_token": fields(client.get(page))["form_token"], **values})
+    return client.post(path, data={"csrf_token": fields(client.get(page))["csrf_token"], **values})

@@ -193,14 +193,14 @@ def test_a_key_is_renewed_by_its_use_and_is_lost_without(
 def test_a_form_that_was_opened_before_is_still_valid(
     client: FlaskClient, company: Company, app_secrets: AppSecrets
 ) -> None:
-    token = client.get("/sign-in").text.partition('name="form_token" value="')[2].partition('"')[0]
+    token = client.get("/sign-in").text.partition('name="csrf_token" value="')[2].partition('"')[0]
     app_secrets.configure([app_secrets.new_pepper, app_secrets.old_pepper])
-    form = {"form_token": token, "email": company.email, "password": company.password}
+    form = {"csrf_token": token, "email": company.email, "password": company.password}
     assert client.post("/sign-in", data=form).status_code == 303
     home = client.get("/").text
-    session_token = home.partition('name="form_token" value="')[2].partition('"')[0]
+    session_token = home.partition('name="csrf_token" value="')[2].partition('"')[0]
     app_secrets.configure([app_secrets.old_pepper, app_secrets.new_pepper])
-    assert client.post("/sign-out", data={"form_token": session_token}).status_code == 303
+    assert client.post("/sign-out", data={"csrf_token": session_token}).status_code == 303
 
 
 def test_failed_sign_ins_count_on(client: FlaskClient, company: Company, app_secrets: AppSecrets, clock: Clock) -> None:

@@ -1,0 +1,71 @@
+"""Figures of pages: shares with their intervals, and how numbers are written."""
+
+from dataclasses import dataclass
+from math import sqrt
+
+Z_95 = 1.959964
+"""The quantile of the normal distribution for an interval at 95 %."""
+
+MIN_OBSERVATIONS = 10
+"""A share of fewer observations says nothing, and is not shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """A share of observations, with its Wilson score interval at 95 %."""
+
+    count: int
+    of: int
+
+    @property
+    def is_shown(self) -> bool:
+        """Whether there are enough observations."""
+        return self.of >= MIN_OBSERVATIONS
+
+    @property
+    def value(self) -> float:
+        """The share, 0 without observations."""
+        return self.count / self.of if self.of else 0.0
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """The bounds of the interval, within 0 and 1."""
+        if not self.of:
+            return 0.0, 1.0
+        center = self.value + Z_95**2 / (2 * self.of)
+        margin = Z_95 * sqrt((self.value * (1 - self.value) + Z_95**2 / (4 * self.of)) / self.of)
+        scale = 1 + Z_95**2 / self.of
+        return max(0.0, (center - margin) / scale), min(1.0, (center + margin) / scale)
+
+    @property
+    def text(self) -> str:
+        """The share as a page shows it: `80 %`, or a dash below ten observations."""
+        return percent(self.value) if self.is_shown else "–"
+
+    @property
+    def interval_text(self) -> str:
+        """The interval as a page shows it: `71 to 87 %`."""
+        low, high = self.interval
+        return f"{round(low * 100)} to {percent(high)}"
+
+    @property
+    def coverage_text(self) -> str:
+        """What the share is of: `10 of 16`."""
+        return f"{thousands(self.count)} of {thousands(self.of)}"
+
+
+def percent(value: float) -> str:
+    """Return a share as text: `80 %`."""
+    return f"{round(value * 100)} %"
+
+
+def thousands(value: float) -> str:
+    """Return a number with thousands apart: `12,345`."""
+    return f"{value:,.0f}"
+
+
+def duration(milliseconds: float | None) -> str:
+    """Return a duration as text: `85 ms`, `1.2 s`; a dash where it is not known."""
+    if milliseconds is None:
+        return "–"
+    return f"{milliseconds:,.0f} ms" if milliseconds < 1000 else f"{milliseconds / 1000:,.1f} s"

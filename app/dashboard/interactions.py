@@ -1,0 +1,51 @@
+"""The pages of interactions: the list, and one of them with everything that is known of it."""
+
+import uuid
+
+from flask import request
+from wtforms import SelectField, StringField
+from wtforms.validators import Length, Optional
+
+from app.core.database.pages import Criteria
+from app.dashboard.lists import FilterForm, ItemList, list_by_time, list_page
+from app.dashboard.pages import Page, PageBlueprint
+from app.dashboard.scope import Scope
+from app.interactions.queries import INTERACTIONS
+from app.interactions.rules import CLASSIFICATIONS, MAX_OPERATION_LENGTH, SURFACES, UNKNOWN_SURFACE
+from app.interactions.schemas import InteractionItemSchema
+from app.reading import service as reading
+
+interactions = PageBlueprint("interactions", has_scope=True)
+
+
+class InteractionFilters(FilterForm):
+    """Which interactions are listed."""
+
+    operation = StringField("Operation", [Optional(), Length(max=MAX_OPERATION_LENGTH)])
+    surface = SelectField("Surface", choices=["", *SURFACES, UNKNOWN_SURFACE])
+    classification = SelectField("Classification", choices=["", *CLASSIFICATIONS])
+
+
+@interactions.page("", "interactions/page.html")
+def list_interactions(scope: Scope) -> Page:
+    """List the interactions of the environment, newest first."""
+    filters = InteractionFilters(request.args)
+    return Page({"filters_form": filters, "list": list_page(_list(scope, filters))})
+
+
+@interactions.export()
+def export_interactions(scope: Scope) -> ItemList:
+    """Export the list."""
+    return _list(scope, InteractionFilters(request.args))
+
+
+@interactions.page("/<uuid:interaction_id>", "interactions/interaction.html")
+def show_interaction(scope: Scope, interaction_id: uuid.UUID) -> Page:
+    """Show an interaction with its review and report."""
+    detail = reading.get_interaction(scope.environment.id, interaction_id)
+    return Page({"interaction": detail.interaction, "review": detail.review, "report": detail.report})
+
+
+def _list(scope: Scope, filters: InteractionFilters) -> ItemList:
+    criteria = Criteria(scope.environment.id, since=scope.since, filters=filters.values())
+    return list_by_time("interactions", INTERACTIONS, InteractionItemSchema, criteria)

@@ -1,0 +1,173 @@
+"""Lists of pages: filters in the address, keyset pages, and exports that stream."""
+
+import uuid
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from flask import Response, request, stream_with_context
+from wtforms import Form
+
+from app.core.database import transaction
+from app.core.database.pages import Criteria, PagedTable, Position
+from app.core.errors import Unprocessable
+from app.core.wire.fields import to_storable
+from app.core.wire.schemas import Schema
+from app.dashboard.scope import scoped_url
+from app.exports.files import Format, LineEncoder
+from app.reading.rules import BadCursor, read_cursor, write_cursor
+
+PAGE_SIZE = 50
+EXPORT_BATCH_SIZE = 1_000
+"""Rows of an export that are read in one transaction."""
+
+AFTER = "after"
+"""The parameter of the place that a page of a list begins behind."""
+
+FORMATS = {"csv": "text/csv", "ndjson": "application/x-ndjson"}
+
+Place = list[str]
+"""Where a page begins, as texts that only its list understands."""
+
+
+class BadPlace(Unprocessable):
+    """The address names no place of this list."""
+
+    sentence = "This address continues another list, or one with other filters. Begin again at its first page."
+
+
+class Batch(NamedTuple):
+    """Some items of a list, and the place behind them; None at the end."""
+
+    items: Sequence[Any]
+    next_place: Place | None
+
+
+@dataclass(frozen=True, slots=True)
+class ItemList:
+    """A list with its filters: `read` returns a number of items behind a place, which may be forged.
+
+    `read` raises `ValueError` for a place that is none. An export has the fields of `schema` of every item.
+    """
+
+    name: str
+    schema: type[Schema]
+    read: Callable[[int, Place | None], Batch]
+    cursor_scope: Sequence[object] = ()
+    """What the next address has to repeat: the tenant and the filters."""
+
+
+@dataclass(frozen=True, slots=True)
+class ListPage:
+    """One page of a list."""
+
+    rows: Sequence[Any]
+    next_url: str | None
+    first_url: str | None
+    """None on the first page."""
+    export_urls: dict[str, str] = field(default_factory=dict)
+    """By format."""
+
+
+class FilterForm(Form):
+    """The filters of a list, a form that is sent by GET; its fields have the names and values of the wire."""
+
+    def values(self) -> dict[str, Any]:
+        """Return the filters that are set, or raise `Unprocessable` naming the fields that are wrong."""
+        if not self.validate():
+            wrong = ", ".join(f"{name}: {' '.join(map(str, errors))}" for name, errors in self.errors.items())
+            raise Unprocessable(f"These filters are not understood. {wrong}")
+        return {name: value for name, value in self.data.items() if value not in (None, "")}
+
+    @property
+    def is_set(self) -> bool:
+        """Whether any filter is set."""
+        return any(value not in (None, "") for value in self.data.values())
+
+
+def list_by_time(name: str, table: PagedTable[Any], schema: type[Schema], criteria: Criteria) -> ItemList:
+    """Return the list of the rows of a table that a tenant has."""
+
+    def read(limit: int, place: Place | None) -> Batch:
+        page = table.list(criteria, limit, _position(place) if place else None)
+        position = page.next_position
+        return Batch(page.rows, [position.at.isoformat(), str(position.id)] if position else None)
+
+    return ItemList(name, schema, read, (criteria.tenant_id, *sorted(criteria.filters.items())))
+
+
+def list_page(items: ItemList, *, size: int = PAGE_SIZE) -> ListPage:
+    """Return the page of a list that the address names."""
+    cursor = request.args.get(AFTER)
+    batch = _read(items, size, _place(items, cursor))
+    parameters = {name: value for name, value in request.args.items() if name != AFTER and value}
+    endpoint = request.endpoint or ""
+    blueprint = endpoint.partition(".")[0]
+    view_arguments = request.view_args or {}
+    return ListPage(
+        rows=batch.items,
+        next_url=scoped_url(endpoint, **view_arguments, **parameters, **{AFTER: _cursor(items, batch.next_place)})
+        if batch.next_place
+        else None,
+        first_url=scoped_url(endpoint, **view_arguments, **parameters) if cursor else None,
+        export_urls={
+            file_format: scoped_url(f"{blueprint}.export", file_format=file_format, **parameters)
+            for file_format in FORMATS
+        },
+    )
+
+
+def export_response(items: ItemList, file_format: str) -> Response:
+    """Return all items of a list as a download, which is read and sent by batches."""
+    return Response(
+        stream_with_context(_lines(items, LineEncoder(Format(file_format), items.schema))),
+        mimetype=FORMATS[file_format],
+        headers={"Content-Disposition": f'attachment; filename="{items.name}.{file_format}"'},
+    )
+
+
+def _lines(items: ItemList, encoder: LineEncoder) -> Iterator[bytes]:
+    """Read a list in transactions of one batch each."""
+    yield encoder.header
+    place: Place | None = None
+    while True:
+        with transaction():
+            batch = items.read(EXPORT_BATCH_SIZE, place)
+            lines = encoder.encode(batch.items)
+        yield lines
+        place = batch.next_place
+        if place is None:
+            return
+
+
+def _place(items: ItemList, cursor: str | None) -> Place | None:
+    if cursor is None:
+        return None
+    try:
+        return read_cursor(_cursor_scope(items), cursor)
+    except BadCursor:
+        raise BadPlace from None
+
+
+def _read(items: ItemList, limit: int, place: Place | None) -> Batch:
+    try:
+        return items.read(limit, place)
+    except ValueError:
+        raise BadPlace from None
+
+
+def _cursor(items: ItemList, place: Place) -> str:
+    return write_cursor(_cursor_scope(items), place)
+
+
+def _cursor_scope(items: ItemList) -> list[object]:
+    return [items.name, *items.cursor_scope]
+
+
+def _position(place: Place) -> Position:
+    at, id_ = place
+    instant = datetime.fromisoformat(at)
+    if instant.tzinfo is None:
+        raise ValueError(at)
+    return Position(to_storable(instant), uuid.UUID(id_))

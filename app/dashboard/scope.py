@@ -1,0 +1,95 @@
+"""The scope of a page: the environment and the days that it shows, which stay while a reader moves around."""
+
+import uuid
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from typing import Any
+
+from flask import g, request, url_for
+
+from app.accounts.sessions import Login
+from app.core import clock
+from app.core.errors import NotFound
+from app.dashboard.queries import ProductWithEnvironments, list_products
+from app.products.models import Environment, Product
+
+DAY_CHOICES = (1, 7, 14, 30, 90)
+DEFAULT_DAYS = 14
+
+ENVIRONMENT, DAYS = "environment", "days"
+"""The parameters of every address of the dashboard."""
+
+
+class NoSuchScope(NotFound):
+    """The address names an environment or a number of days that there is not."""
+
+    sentence = "There is no such environment in this workspace, or no such range of days."
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """What a page shows: an environment of the workspace of a login, over whole UTC days that end today."""
+
+    login: Login
+    products: list[ProductWithEnvironments]
+    """Everything that can be chosen instead."""
+    product: Product
+    environment: Environment
+    days: int
+
+    @property
+    def since(self) -> datetime:
+        """The first instant that is shown; nothing that is older than the retention is."""
+        today = clock.now().replace(hour=0, minute=0, second=0, microsecond=0)
+        kept_since = clock.now() - timedelta(days=self.environment.retention_days)
+        return max(today - timedelta(days=self.days - 1), kept_since)
+
+    @property
+    def first_on(self) -> date:
+        """The first day that is shown."""
+        return clock.now().date() - timedelta(days=self.days - 1)
+
+    @property
+    def last_on(self) -> date:
+        """The last day that is shown: today."""
+        return clock.now().date()
+
+
+def find_scope(login: Login) -> Scope | None:
+    """Return the scope that the address names, by default the oldest environment; None if the workspace has none."""
+    products = list_products(login.workspace_id)
+    choices = {
+        str(environment.id): (entry.product, environment) for entry in products for environment in entry.environments
+    }
+    if not choices:
+        return None
+    chosen = request.args.get(ENVIRONMENT) or next(iter(choices))
+    days = request.args.get(DAYS) or str(DEFAULT_DAYS)
+    if chosen not in choices or days not in map(str, DAY_CHOICES):
+        raise NoSuchScope
+    product, environment = choices[chosen]
+    return Scope(login, products, product, environment, int(days))
+
+
+def current_scope() -> Scope | None:
+    """Return the scope of the current request, None without a login or without an environment."""
+    if "scope" not in g:
+        g.scope = find_scope(g.login) if "login" in g else None
+    scope: Scope | None = g.scope
+    return scope
+
+
+def scoped_url(endpoint: str, **values: Any) -> str:
+    """Return the address of a page within the current scope."""
+    scope = current_scope()
+    if scope is None:
+        return url_for(endpoint, **values)
+    parameters: dict[str, Any] = {ENVIRONMENT: scope.environment.id}
+    if scope.days != DEFAULT_DAYS:
+        parameters[DAYS] = scope.days
+    return url_for(endpoint, **{**parameters, **values})
+
+
+def environment_url(endpoint: str, environment_id: uuid.UUID, **values: Any) -> str:
+    """Return the address of a page for another environment."""
+    return scoped_url(endpoint, **{ENVIRONMENT: environment_id, **values})
