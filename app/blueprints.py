@@ -15,8 +15,8 @@ from app.core.http.openapi import Api
 from app.core.limits import limiter
 from app.core.metrics.counting import find_metrics
 from app.dashboard.account import account
-from app.dashboard.api_docs import docs
 from app.dashboard.ai_traffic import ai_traffic
+from app.dashboard.api_docs import docs
 from app.dashboard.audit import audit
 from app.dashboard.customers import customers
 from app.dashboard.feedback import feedback
@@ -25,15 +25,15 @@ from app.dashboard.interactions import interactions
 from app.dashboard.keys import keys
 from app.dashboard.operations import operations
 from app.dashboard.own_session import own_session
+from app.dashboard.playground import playground
 from app.dashboard.questions import questions
 from app.dashboard.set_up import set_up
 from app.dashboard.settings import settings
+from app.dashboard.sign_in import sign_in_pages
+from app.dashboard.single_sign_on import single_sign_on
 from app.dashboard.team import team
 from app.dashboard.variants import variants
 from app.dashboard.visits import visits
-from app.dashboard.playground import playground
-from app.dashboard.sign_in import sign_in_pages
-from app.dashboard.single_sign_on import single_sign_on
 from app.discovery.routes import agent_texts, sdk, well_known
 from app.enrichment.guards import REQUEST_HANDLE
 from app.enrichment.routes import answers_blp, requests_blp

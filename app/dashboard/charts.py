@@ -70,7 +70,9 @@ class BarChart:
             height = count / self.top * HEIGHT
             y -= height
             x = (number + (1 - BAR_SHARE) / 2) * day_width
-            rectangles.append(Rectangle(name, round(x, 2), round(y, 2), round(day_width * BAR_SHARE, 2), round(height, 2)))
+            rectangles.append(
+                Rectangle(name, round(x, 2), round(y, 2), round(day_width * BAR_SHARE, 2), round(height, 2))
+            )
         return rectangles
 
 
@@ -79,5 +81,6 @@ def spark_points(values: Sequence[float]) -> str:
     top = max(values, default=0) or 1
     step = SPARK_WIDTH / max(len(values) - 1, 1)
     return " ".join(
-        f"{number * step:.1f},{SPARK_HEIGHT - 1 - value / top * (SPARK_HEIGHT - 2):.1f}" for number, value in enumerate(values)
+        f"{number * step:.1f},{SPARK_HEIGHT - 1 - value / top * (SPARK_HEIGHT - 2):.1f}"
+        for number, value in enumerate(values)
     )

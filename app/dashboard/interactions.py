@@ -3,11 +3,9 @@
 import uuid
 
 from flask import request
-from wtforms import SelectField, StringField
-from wtforms.validators import Length, Optional
 
 from app.core.database.pages import Criteria
-from app.dashboard.lists import FilterForm, ItemList, list_by_time, list_page
+from app.dashboard.lists import FilterForm, ItemList, choice_filter, list_by_time, list_page, text_filter
 from app.dashboard.pages import Page, PageBlueprint
 from app.dashboard.scope import Scope
 from app.interactions.queries import INTERACTIONS
@@ -21,9 +19,9 @@ interactions = PageBlueprint("interactions", has_scope=True)
 class InteractionFilters(FilterForm):
     """Which interactions are listed."""
 
-    operation = StringField("Operation", [Optional(), Length(max=MAX_OPERATION_LENGTH)])
-    surface = SelectField("Surface", choices=["", *SURFACES, UNKNOWN_SURFACE])
-    classification = SelectField("Classification", choices=["", *CLASSIFICATIONS])
+    operation = text_filter("Operation", MAX_OPERATION_LENGTH)
+    surface = choice_filter("Surface", (*SURFACES, UNKNOWN_SURFACE))
+    classification = choice_filter("Classification", CLASSIFICATIONS)
 
 
 @interactions.page("", "interactions/page.html")

@@ -1,13 +1,14 @@
 """Lists of pages: filters in the address, keyset pages, and exports that stream."""
 
 import uuid
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, NamedTuple
 
 from flask import Response, request, stream_with_context
-from wtforms import Form
+from wtforms import Form, SelectField, StringField
+from wtforms.validators import Length, Optional
 
 from app.core.database import transaction
 from app.core.database.pages import Criteria, PagedTable, Position
@@ -70,6 +71,18 @@ class ListPage:
     """By format."""
 
 
+def choice_filter(label: str, values: Iterable[str]) -> SelectField:
+    """Return a field that filters by one of these values, or by none."""
+    return SelectField(label, choices=[("", "any"), *((value, value) for value in values)], default="")
+
+
+def text_filter(label: str, max_length: int, **options: Any) -> StringField:
+    """Return a field that filters by a text."""
+    return StringField(
+        label, [Optional(), Length(max=max_length)], filters=[lambda text: text and text.strip()], **options
+    )
+
+
 class FilterForm(Form):
     """The filters of a list, a form that is sent by GET; its fields have the names and values of the wire."""
 
@@ -97,24 +110,21 @@ def list_by_time(name: str, table: PagedTable[Any], schema: type[Schema], criter
     return ItemList(name, schema, read, (criteria.tenant_id, *sorted(criteria.filters.items())))
 
 
-def list_page(items: ItemList, *, size: int = PAGE_SIZE) -> ListPage:
-    """Return the page of a list that the address names."""
+def list_page(items: ItemList, *, size: int = PAGE_SIZE, export: str = "export") -> ListPage:
+    """Return the page of a list that the address names; `export` is the endpoint of its export in its blueprint."""
     cursor = request.args.get(AFTER)
     batch = _read(items, size, _place(items, cursor))
     parameters = {name: value for name, value in request.args.items() if name != AFTER and value}
+    values = {**(request.view_args or {}), **parameters}
     endpoint = request.endpoint or ""
-    blueprint = endpoint.partition(".")[0]
-    view_arguments = request.view_args or {}
+    export_endpoint = f"{endpoint.partition('.')[0]}.{export}"
     return ListPage(
         rows=batch.items,
-        next_url=scoped_url(endpoint, **view_arguments, **parameters, **{AFTER: _cursor(items, batch.next_place)})
+        next_url=scoped_url(endpoint, **values, **{AFTER: _cursor(items, batch.next_place)})
         if batch.next_place
         else None,
-        first_url=scoped_url(endpoint, **view_arguments, **parameters) if cursor else None,
-        export_urls={
-            file_format: scoped_url(f"{blueprint}.export", file_format=file_format, **parameters)
-            for file_format in FORMATS
-        },
+        first_url=scoped_url(endpoint, **values) if cursor else None,
+        export_urls={name: scoped_url(export_endpoint, file_format=name, **values) for name in FORMATS},
     )
 
 

@@ -23,7 +23,7 @@ from app.dashboard.forms import check_form
 from app.dashboard.lists import FORMATS, ItemList, export_response
 from app.dashboard.navigation import section_of
 from app.dashboard.rules import HOME
-from app.dashboard.scope import current_scope
+from app.dashboard.scope import current_scope, forget_scope
 
 SIGN_IN = "/sign-in"
 
@@ -96,8 +96,11 @@ class PageBlueprint(Blueprint):
         """Register a view that a page's script calls, and that returns the JSON body."""
         return self._register(path, method, lambda body: private_json(dumps(body), 200))
 
-    def export(self, path: str = "/export") -> Callable[[View], View]:
-        """Register a view that returns a list, all of which is downloaded as CSV or NDJSON."""
+    def export(self, path: str = "/export", endpoint: str = "export") -> Callable[[View], View]:
+        """Register a view that returns a list, all of which is downloaded as CSV or NDJSON.
+
+        `list_page` links to the endpoint with the filters of its page.
+        """
 
         def decorator(view: View) -> View:
             def export(*arguments: Any, file_format: str, **values: Any) -> Response:
@@ -105,7 +108,7 @@ class PageBlueprint(Blueprint):
                 return export_response(items, file_format)
 
             rule = f"{path}.<any({','.join(FORMATS)}):file_format>"
-            self._register(rule, "GET", lambda response: response, endpoint=view.__name__)(export)
+            self._register(rule, "GET", lambda response: response, endpoint)(export)
             return view
 
         return decorator
@@ -180,8 +183,7 @@ def error_page(error: Exception) -> AnyResponse:
     if isinstance(error, Unauthorized):
         return redirect(_sign_in_path(), 303)
     response = error_response(error)
-    # The transaction has ended, so there is nothing to choose from.
-    g.setdefault("scope", None)
+    forget_scope()
     if response.status_code >= 400:
         page = Page({"sentence": response.get_json()["error"], "status": response.status_code})
         response.set_data(render("error/page.html", page).get_data())

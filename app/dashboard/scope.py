@@ -19,6 +19,8 @@ DEFAULT_DAYS = 14
 ENVIRONMENT, DAYS = "environment", "days"
 """The parameters of every address of the dashboard."""
 
+_SCOPE = "agent_feedback.scope"
+
 
 class NoSuchScope(NotFound):
     """The address names an environment or a number of days that there is not."""
@@ -73,10 +75,15 @@ def find_scope(login: Login) -> Scope | None:
 
 def current_scope() -> Scope | None:
     """Return the scope of the current request, None without a login or without an environment."""
-    if "scope" not in g:
-        g.scope = find_scope(g.login) if "login" in g else None
-    scope: Scope | None = g.scope
+    if _SCOPE not in request.environ:
+        request.environ[_SCOPE] = find_scope(g.login) if "login" in g else None
+    scope: Scope | None = request.environ[_SCOPE]
     return scope
+
+
+def forget_scope() -> None:
+    """Show no scope in the rest of the current request, whose transaction has ended."""
+    request.environ[_SCOPE] = None
 
 
 def scoped_url(endpoint: str, **values: Any) -> str:

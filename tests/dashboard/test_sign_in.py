@@ -17,7 +17,7 @@ def test_a_page_redirects_to_the_sign_in_page_and_back(client: FlaskClient, comp
     assert (redirect.status_code, redirect.location) == (303, "/sign-in?next=%2F%3Fdays%3D7")
     answer = sign_in_by_form(client, company, redirect.location)
     assert (answer.status_code, answer.location) == (303, "/?days=7")
-    assert "Example company" in client.get(answer.location).text
+    assert company.email in client.get(answer.location).text
 
 
 def test_the_api_answers_unauthorized_in_json(client: FlaskClient) -> None:

@@ -3,7 +3,7 @@
 document.documentElement.classList.add("js");
 
 // Instants in the reader's zone; UTC stays as the title.
-const dateTime = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
+const dateTime = new Intl.DateTimeFormat(undefined, { month: "short", day: "numeric", hour: "2-digit", minute: "2-digit" });
 for (const element of document.querySelectorAll("time[datetime]")) {
   element.textContent = dateTime.format(new Date(element.dateTime));
 }

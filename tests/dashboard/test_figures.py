@@ -1,0 +1,63 @@
+"""Figures: shares, their intervals, charts, and how numbers are written."""
+
+from datetime import date
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from app.dashboard.charts import BarChart, DayBar, spark_points
+from app.dashboard.figures import Share, duration, thousands
+
+
+@pytest.mark.parametrize(
+    ("count", "of", "interval"),
+    [(8, 10, (0.490, 0.943)), (0, 10, (0.0, 0.278)), (10, 10, (0.722, 1.0)), (81, 263, (0.255, 0.366))],
+)
+def test_intervals_are_those_of_wilson(count: int, of: int, interval: tuple[float, float]) -> None:
+    # The last one is an example of Newcombe (1998).
+    assert Share(count, of).interval == pytest.approx(interval, abs=0.0006)
+
+
+@given(st.integers(1, 10_000).flatmap(lambda of: st.tuples(st.integers(0, of), st.just(of))))
+def test_an_interval_contains_its_share(counts: tuple[int, int]) -> None:
+    share = Share(*counts)
+    low, high = share.interval
+    assert 0 <= low <= share.value + 1e-9
+    assert share.value - 1e-9 <= high <= 1
+
+
+@pytest.mark.parametrize(
+    ("share", "text", "coverage"),
+    [(Share(8, 10), "80 %", "8 of 10"), (Share(8, 9), "–", "8 of 9"), (Share(1234, 2468), "50 %", "1,234 of 2,468")],
+)
+def test_a_share_is_shown_from_ten_observations_on(share: Share, text: str, coverage: str) -> None:
+    assert (share.text, share.coverage_text) == (text, coverage)
+
+
+def test_nothing_observed_is_no_share() -> None:
+    assert (Share(0, 0).text, Share(0, 0).interval) == ("–", (0.0, 1.0))
+
+
+@pytest.mark.parametrize(("milliseconds", "text"), [(None, "–"), (84.6, "85 ms"), (999, "999 ms"), (1234, "1.2 s")])
+def test_durations_have_a_unit(milliseconds: float | None, text: str) -> None:
+    assert duration(milliseconds) == text
+
+
+def test_thousands_are_apart() -> None:
+    assert thousands(1234567) == "1,234,567"
+
+
+def test_bars_stand_on_each_other_and_the_highest_fills_the_chart() -> None:
+    days = [DayBar(date(2026, 11, 1), {"success": 3, "failure": 1}), DayBar(date(2026, 11, 2), {"success": 2})]
+    (first_bar, first), (_, second) = BarChart("Reviews", days).columns
+    assert first_bar.title == "1 Nov: 3 success, 1 failure"
+    assert [(part.y, part.height) for part in first] == [(35.0, 105.0), (0.0, 35.0)]
+    assert [(part.y, part.height) for part in second] == [(70.0, 70.0)]
+
+
+def test_a_chart_of_nothing_has_no_height() -> None:
+    ((_, parts),) = BarChart("Reviews", [DayBar(date(2026, 11, 1), {"success": 0})]).columns
+    assert [part.height for part in parts] == [0.0]
+    assert spark_points([]) == ""
+    assert spark_points([0, 2]) == "0.0,21.0 96.0,1.0"
