@@ -28,7 +28,7 @@ LIFETIME = timedelta(hours=1)
 COOKIE = SignedCookie("agent_feedback_form", Purpose.FORM_COOKIE, LIFETIME)
 
 
-class WriteForm(Form):
+class WriteForm(Form):  # type: ignore[misc]  # WTForms has no types
     """A form that changes something, filled from the request's body, or from `data` where the page is only shown.
 
     Its token is checked before any view.

@@ -6,8 +6,9 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from flask import Response, request, stream_with_context
+from flask import Flask, Response, current_app, request
 from wtforms import Form, SelectField, StringField
+from wtforms.fields.choices import SelectChoice
 from wtforms.validators import Length, Optional
 
 from app.core.database import transaction
@@ -73,7 +74,7 @@ class ListPage:
 
 def choice_filter(label: str, values: Iterable[str]) -> SelectField:
     """Return a field that filters by one of these values, or by none."""
-    return SelectField(label, choices=[("", "any"), *((value, value) for value in values)], default="")
+    return SelectField(label, choices=[SelectChoice("", "any"), *map(SelectChoice, values)], default="")
 
 
 def text_filter(label: str, max_length: int, **options: Any) -> StringField:
@@ -83,7 +84,7 @@ def text_filter(label: str, max_length: int, **options: Any) -> StringField:
     )
 
 
-class FilterForm(Form):
+class FilterForm(Form):  # type: ignore[misc]  # WTForms has no types
     """The filters of a list, a form that is sent by GET; its fields have the names and values of the wire."""
 
     def values(self) -> dict[str, Any]:
@@ -130,19 +131,21 @@ def list_page(items: ItemList, *, size: int = PAGE_SIZE, export: str = "export")
 
 def export_response(items: ItemList, file_format: str) -> Response:
     """Return all items of a list as a download, which is read and sent by batches."""
+    # The request has ended while a batch is read, and its context with it.
+    app = current_app._get_current_object()  # type: ignore[attr-defined]  # a proxy, which Flask types as the app
     return Response(
-        stream_with_context(_lines(items, LineEncoder(Format(file_format), items.schema))),
+        _lines(app, items, LineEncoder(Format(file_format), items.schema)),
         mimetype=FORMATS[file_format],
         headers={"Content-Disposition": f'attachment; filename="{items.name}.{file_format}"'},
     )
 
 
-def _lines(items: ItemList, encoder: LineEncoder) -> Iterator[bytes]:
+def _lines(app: Flask, items: ItemList, encoder: LineEncoder) -> Iterator[bytes]:
     """Read a list in transactions of one batch each."""
     yield encoder.header
     place: Place | None = None
     while True:
-        with transaction():
+        with app.app_context(), transaction():
             batch = items.read(EXPORT_BATCH_SIZE, place)
             lines = encoder.encode(batch.items)
         yield lines

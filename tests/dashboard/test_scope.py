@@ -1,0 +1,68 @@
+"""The scope of pages: environment and days stay while a reader moves around."""
+
+import re
+import uuid
+from html import unescape
+
+import pytest
+from flask.testing import FlaskClient
+
+from app.core.database import transaction
+from app.dashboard.navigation import NAVIGATION
+from app.products import service as products
+from tests.factories import Company, create_company, sign_in
+
+PATHS = ("/", "/feedback", "/interactions", "/keys")
+
+
+def navigation_paths(text: str) -> list[str]:
+    side = text.partition('<nav class="side"')[2].partition("</nav>")[0]
+    return [unescape(path) for path in re.findall(r'href="([^"]+)"', side)]
+
+
+@pytest.fixture
+def staging(client: FlaskClient, company: Company) -> uuid.UUID:
+    sign_in(client, company)
+    with transaction():
+        return products.create_environment(company.product_id, "staging").id
+
+
+def test_every_page_links_to_all_others_in_the_same_scope(client: FlaskClient, staging: uuid.UUID) -> None:
+    paths = navigation_paths(client.get(f"/interactions?environment={staging}&days=30").text)
+    assert len(paths) == sum(len(links) for _, links in NAVIGATION) == 14
+    for path in paths:
+        assert f"environment={staging}" in path
+        assert "days=30" in path
+        page = client.get(path)
+        assert page.status_code == 200, path
+        assert navigation_paths(page.text) == paths
+
+
+def test_the_oldest_environment_is_shown_first(client: FlaskClient, company: Company, staging: uuid.UUID) -> None:
+    text = client.get("/interactions").text
+    assert f'<option value="{company.environment_id}" selected>' in text
+    assert f'<option value="{staging}">' in text
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_an_environment_of_another_workspace_is_not_found(client: FlaskClient, company: Company, path: str) -> None:
+    with transaction():
+        other_company = create_company()
+    sign_in(client, company)
+    for environment in (other_company.environment_id, uuid.uuid4(), "nonsense"):
+        answer = client.get(f"{path}?environment={environment}")
+        assert answer.status_code == 404
+        assert str(other_company.product_id) not in answer.text
+
+
+@pytest.mark.parametrize("days", ["0", "15", "-1", "x", "1e9", "٧"])
+def test_days_that_cannot_be_chosen_are_not_found(client: FlaskClient, company: Company, days: str) -> None:
+    sign_in(client, company)
+    assert client.get("/interactions", query_string={"days": days}).status_code == 404
+
+
+def test_every_page_marks_its_section(client: FlaskClient, company: Company) -> None:
+    sign_in(client, company)
+    for path, label in (("/", "Home"), ("/feedback", "Feedback"), ("/ai-traffic", "AI traffic")):
+        (current,) = re.findall(r'aria-current="page">(?:<svg.*?</svg>)?\s*([^<]+)<', client.get(path).text, re.DOTALL)
+        assert current.strip() == label
