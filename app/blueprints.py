@@ -20,6 +20,7 @@ from app.dashboard.api_docs import docs
 from app.dashboard.audit import audit
 from app.dashboard.customers import customers
 from app.dashboard.feedback import feedback
+from app.dashboard.gallery import gallery
 from app.dashboard.home import home
 from app.dashboard.interactions import interactions
 from app.dashboard.keys import keys
@@ -98,6 +99,7 @@ PAGE_MOUNTS = (
     Mount(audit, "/audit", DASHBOARD_SESSION),
     Mount(account, "/account", DASHBOARD_SESSION),
     Mount(playground, "/playground", PUBLIC),
+    Mount(gallery, "/components", PUBLIC),
     Mount(docs, "/docs", PUBLIC),
 )
 """Pages for people; the API description leaves them out."""

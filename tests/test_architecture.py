@@ -129,6 +129,7 @@ PAGES_WITHOUT_A_LINK = {
     "single_sign_on.begin": "the sign-in page links to it where there is a provider",
     "single_sign_on.finish": "the provider redirects to it",
     "account.show_second_factor": "the page of the account links to it",
+    "gallery.show_gallery": "for who builds pages, in a development copy only",
     "interactions.show_interaction": "the list of interactions links to it",
 }
 STEPS = {"playground.show_interaction": "a script of the playground calls it; it answers in JSON"}

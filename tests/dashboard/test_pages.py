@@ -146,3 +146,8 @@ def test_an_insufficient_role_is_rejected(app: Flask, role: str, monkeypatch: py
     guards.require_role(lambda name: name == role)
     with pytest.raises(InsufficientRole):
         guards.require_role(lambda name: name != role)
+
+
+def test_the_components_are_shown_in_a_development_copy_only(client: FlaskClient, production: Flask) -> None:
+    assert client.get("/components").status_code == 200
+    assert production.test_client().get("/components").status_code == 404
