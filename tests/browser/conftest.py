@@ -82,6 +82,7 @@ def driver() -> Iterator[Chrome]:
     options.binary_location = chromium
     for flag in FLAGS:
         options.add_argument(flag)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
     driver = Chrome(options, ChromeService(chromedriver))
     yield driver
     driver.quit()

@@ -1,0 +1,108 @@
+"""Every page in light and dark, in a real Chromium: accessible, without console errors, and from one origin."""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from axe_core_python.base import AXE_SCRIPT
+from selenium.webdriver import Chrome
+from selenium.webdriver.common.by import By
+
+from tests.browser.conftest import Page
+from tests.journeys.stack import Stack
+
+pytestmark = pytest.mark.browser
+
+SERIOUS = ("serious", "critical")
+MAX_PAGES = 60
+RUN_AXE = "const done = arguments[0]; axe.run().then((results) => done(results.violations));"
+
+
+@pytest.fixture
+def page(driver: Chrome, sample_workspace: Stack) -> Iterator[Page]:
+    """Sign in to a workspace with sample data."""
+    stack = sample_workspace
+    driver.get(stack.url + "/sign-in")
+    driver.delete_all_cookies()
+    driver.get(stack.url + "/sign-in")
+    page = Page(driver)
+    page.write("#email", stack.company.email)
+    page.write("#password", stack.company.password)
+    page.press("Sign in")
+    page.wait_for("h1", "Home")
+    yield page
+    driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
+    driver.delete_all_cookies()
+
+
+def pattern_of(path: str) -> str:
+    """Return an address without its ids and parameters, of which one example is enough."""
+    return re.sub(r"[0-9a-f]{8,}[0-9a-f-]*|customer_\w+", "<id>", path.partition("?")[0])
+
+
+def addresses(page: Page, origin: str) -> Iterator[str]:
+    """Open one page of each kind that the links of the dashboard lead to; return their addresses."""
+    waiting, patterns = [origin + "/", origin + "/account", origin + "/components"], set()
+    while waiting and len(patterns) < MAX_PAGES:
+        address = waiting.pop(0)
+        if pattern_of(address) in patterns:
+            continue
+        patterns.add(pattern_of(address))
+        page.driver.get(address)
+        yield address
+        links = [link.get_attribute("href") or "" for link in page.driver.find_elements(By.TAG_NAME, "a")]
+        waiting += [link for link in links if link.startswith(origin) and is_page(link.removeprefix(origin))]
+
+
+def is_page(path: str) -> bool:
+    return not re.match(r"/(docs|playground|\.well-known|sdk|openapi|llms)|.*/export\.|.*#", path)
+
+
+def violations(page: Page) -> list[str]:
+    """Return what axe finds, in a line each."""
+    page.driver.execute_script(AXE_SCRIPT)
+    found: list[dict[str, Any]] = page.driver.execute_async_script(RUN_AXE)
+    return [
+        f"{violation['id']}: {node['html'][:160]}"
+        for violation in found
+        if violation["impact"] in SERIOUS
+        for node in violation["nodes"]
+    ]
+
+
+def foreign_requests(page: Page, origin: str) -> list[str]:
+    entries: list[str] = page.driver.execute_script(
+        "return performance.getEntriesByType('resource').map((entry) => entry.name)"
+    )
+    return [entry for entry in entries if not entry.startswith((origin, "data:"))]
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_every_page_is_accessible_and_quiet(page: Page, sample_workspace: Stack, theme: str) -> None:
+    page.driver.execute_cdp_cmd(
+        "Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": theme}]}
+    )
+    page.driver.get_log("browser")
+    problems, visited = [], 0
+    for address in addresses(page, sample_workspace.url):
+        visited += 1
+        problems += [f"{address}: {violation}" for violation in violations(page)]
+        problems += [f"{address}: asks {entry}" for entry in foreign_requests(page, sample_workspace.url)]
+        problems += [f"{address}: {entry['message']}" for entry in page.driver.get_log("browser")]
+    assert problems == []
+    assert visited > 20
+
+
+def test_no_page_is_wider_than_a_phone(page: Page, sample_workspace: Stack) -> None:
+    size = {"width": 360, "height": 800, "deviceScaleFactor": 1, "mobile": True}
+    page.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    try:
+        wide = [
+            address
+            for address in addresses(page, sample_workspace.url)
+            if page.driver.execute_script("return document.documentElement.scrollWidth") > size["width"]
+        ]
+    finally:
+        page.driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+    assert wide == []
