@@ -96,6 +96,15 @@ def canonical_email(text: str) -> str:
     return text.strip().lower()
 
 
+def lock_workspace(workspace_id: uuid.UUID) -> Workspace:
+    """Return a workspace, locked against changes of it until the transaction ends, or raise `NotFound`."""
+    locked = select(Workspace).where(Workspace.id == workspace_id).with_for_update(key_share=True)
+    workspace = session().scalar(locked)
+    if workspace is None:
+        raise NotFound("There is no workspace with this id.")
+    return workspace
+
+
 def list_workspaces() -> list[Workspace]:
     """Return the workspaces, oldest first."""
     return list(

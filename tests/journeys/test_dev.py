@@ -189,7 +189,7 @@ def test_real_servers_are_used_when_they_are_named(tmp_path: Path, servers: Any)
         assert not names & {"postgres", "valkey-server"}
         assert send(credentials(tmp_path)) == 202
         result = subprocess.run(
-            [BIN / "flask", "key", "list", "--json"],
+            [BIN / "flask", "key", "list", "--environment", credentials(tmp_path)["environmentId"], "--json"],
             cwd=ROOT,
             env={**os.environ, **environ, "AGENT_FEEDBACK_DATA_DIR": str(tmp_path)},
             capture_output=True,
