@@ -32,6 +32,7 @@ GROUPS = (
     LazyGroup("jobs", "app.cli.jobs:group", help="The background jobs."),
     LazyGroup("secrets", "app.cli.secrets:group", help="The secrets of the service."),
     LazyGroup("db", "app.cli.migrations:group", help="Migrations of the database."),
+    LazyGroup("demo", "app.cli.demo:group", help="Sample data, to look at and to try things on."),
     LazyGroup("sdk", "app.cli.sdk:group", help="Build SDK downloads and JSON Schemas."),
 )
 

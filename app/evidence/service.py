@@ -1,5 +1,6 @@
 """Accept batches of evidence."""
 
+import uuid
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -135,14 +136,29 @@ def accept_batch(environment: CallerEnvironment, batch: EvidenceBatch, sender: S
     return Receipt(counts.accepted, len(batch.events) - counts.accepted - counts.expired, counts.expired)
 
 
+def import_batch(environment_id: uuid.UUID, batch: EvidenceBatch, sender: Sender, received_at: datetime) -> None:
+    """Store what is new of a valid batch of an earlier time, in the current transaction and without a quota."""
+    _add_once(_values(environment_id, batch, sender, received_at))
+
+
 def _store(environment: CallerEnvironment, batch: EvidenceBatch, sender: Sender, now: datetime) -> EvidenceCounts:
     """Store what is new of a valid batch, or raise `Unauthorized` if there is no such environment any more."""
+    values = _values(environment.id, batch, sender, now)
+    counts = _add_once(values) if pepper_ring().has_older else ADD_EVIDENCE.first(**values)
+    if counts is None:
+        # The environment was removed within the second for which its keys are still cached.
+        raise Unauthorized
+    return counts
+
+
+def _values(environment_id: uuid.UUID, batch: EvidenceBatch, sender: Sender, now: datetime) -> dict[str, Any]:
+    """Return what the statements that store a batch take."""
     source = batch.source
-    keys = pepper_ring().derive_all(Purpose.EVIDENCE_IDS, environment.id)
+    keys = pepper_ring().derive_all(Purpose.EVIDENCE_IDS, environment_id)
     digests = [rules.source_digest(key, source.kind, source.provider, source.source_id) for key in keys]
     hmacs = [rules.source_hmac_of(key, digest) for key, digest in zip(keys, digests, strict=True)]
-    values = {
-        "environment_id": environment.id,
+    return {
+        "environment_id": environment_id,
         "now": now,
         "source_digest": digests[0],
         "source_kind": source.kind,
@@ -152,11 +168,6 @@ def _store(environment: CallerEnvironment, batch: EvidenceBatch, sender: Sender,
         "sdk": sender.sdk,
         "version": sender.version,
     }
-    counts = ADD_EVIDENCE.first(**values) if len(keys) == 1 else _add_once(values)
-    if counts is None:
-        # The environment was removed within the second for which its keys are still cached.
-        raise Unauthorized
-    return counts
 
 
 def _add_once(values: dict[str, Any]) -> EvidenceCounts | None:

@@ -1,10 +1,11 @@
 """Move events from the inbox to interactions and sessions: many batches in a few statements, none parsed in Python."""
 
 import logging
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
-from sqlalchemy import exc, text
+from sqlalchemy import exc, insert, text
 
 from app.core import clock
 from app.core.database import session, transaction
@@ -14,6 +15,7 @@ from app.interactions.service import lock_interactions
 from app.ledger import service as ledger
 from app.ledger.rules import UNKNOWN, LossReport, Sender
 from app.telemetry.columns import EVENT_COLUMNS, OPTIONAL_COLUMNS
+from app.telemetry.models import WaitingBatch
 
 BATCH_SIZE = 200
 """Batches in one transaction: 20,000 events at most, about half a second."""
@@ -65,7 +67,17 @@ _PARK = text("""
     WHERE environment_id = :environment_id AND id = :id AND parked_at IS NULL
 """)
 
+_STORE_WAITING = insert(WaitingBatch).returning(*(getattr(WaitingBatch, name) for name in _COLUMNS.split(", ")))
+
 Batch = dict[str, Any]
+
+
+def persist_batches(batches: Sequence[Batch]) -> None:
+    """Persist batches in the current transaction, each with the columns that an accepted one has in the inbox."""
+    lock_interactions()
+    for start in range(0, len(batches), BATCH_SIZE):
+        rows = session().execute(_STORE_WAITING, list(batches[start : start + BATCH_SIZE])).mappings()
+        _persist([dict(row) for row in rows])
 
 
 def persist_waiting_batches() -> int:

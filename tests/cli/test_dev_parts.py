@@ -19,16 +19,19 @@ import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
-from app.cli.dev import reviews
+from app.accounts import service as accounts
+from app.cli.dev import demo, reviews
 from app.cli.dev.__main__ import _choose_port
 from app.cli.dev.output import Output
 from app.cli.dev.postgres import EmbeddedPostgres
 from app.cli.dev.reviews import ReviewLog, format_line, write_reviews
 from app.cli.dev.server_process import socket_folder
+from app.core.database import transaction
 from app.core.errors import DatabaseUnavailable
 from app.health.connections import database_error
 from app.interactions.feed import FeedItem
 from app.outcomes.queries import REVIEWS
+from app.products import service as products
 from config.broker_connection import broker_error
 from config.settings import Settings
 from tests.conftest import ROOT
@@ -212,3 +215,50 @@ def run_setup(checkout: Path, **environ: str) -> "subprocess.CompletedProcess[st
     return subprocess.run(
         [checkout / "bin/setup"], env={**os.environ, **environ}, capture_output=True, text=True, timeout=60, check=False
     )
+
+
+def test_the_demo_user_gets_a_second_workspace_that_is_seeded_once(app: Flask, company: Company) -> None:
+    workspace_id = demo.find_sample_workspace(company.email)
+    assert workspace_id is not None
+    assert workspace_id != company.workspace_id
+    for _ in range(2):
+        demo.seed_sample(app, workspace_id, threading.Event())
+        with transaction():
+            assert len(products.list_products(workspace_id)) == 3
+            assert len(products.list_products(company.workspace_id)) == 1
+        assert demo.find_sample_workspace(company.email) == workspace_id
+    with transaction():
+        assert [workspace.name for workspace in accounts.list_workspaces()] == [
+            "Example company",
+            demo.SAMPLE_WORKSPACE,
+        ]
+
+
+def test_products_of_ones_own_in_the_sample_workspace_stay_alone(app: Flask, company: Company) -> None:
+    workspace_id = demo.find_sample_workspace(company.email)
+    assert workspace_id is not None
+    with transaction():
+        products.create_product(workspace_id, "Mine")
+    demo.seed_sample(app, workspace_id, threading.Event())
+    with transaction():
+        assert [product.name for product in products.list_products(workspace_id)] == ["Mine"]
+
+
+def test_without_the_demo_user_there_is_no_sample_workspace(app: Flask) -> None:
+    assert demo.find_sample_workspace("nobody@example.com") is None
+
+
+def test_sample_data_waits_for_a_database_that_is_away(
+    app: Flask, company: Company, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(demo, "RETRY_INTERVAL_S", 0.01)
+    answers = [DatabaseUnavailable(), DatabaseUnavailable(), None]
+
+    def seed(workspace_id: uuid.UUID) -> None:
+        answer = answers.pop(0)
+        if answer:
+            raise answer
+
+    monkeypatch.setattr(demo.sample_data, "seed", seed)
+    demo.seed_sample(app, company.workspace_id, threading.Event())
+    assert answers == []

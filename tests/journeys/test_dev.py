@@ -91,6 +91,7 @@ def test_it_starts_says_what_a_newcomer_needs_and_ends_everything(tmp_path: Path
         assert (data_dir / "credentials.json").stat().st_mode & 0o077 == 0
         assert send(demo) == 202
         _sign_in(demo)
+        wait_until(lambda: len(_products(data_dir)) == 4, 30)
         _follow_the_advice(output, data_dir)
         _shows_a_review(process, demo)
         children = psutil.Process(process.pid).children(recursive=True)
@@ -112,6 +113,15 @@ def _sign_in(demo: dict[str, Any]) -> None:
         assert (response.status_code, response.json()["workspace"]["id"]) == (200, demo["workspaceId"])
         assert demo["environmentId"] in browser.get(demo["baseUrl"] + "/", timeout=10).text
     assert "One loop, step by step" in requests.get(demo["baseUrl"] + "/playground", timeout=10).text
+
+
+def _products(data_dir: Path) -> list[dict[str, str]]:
+    """Return the products of both workspaces: one's own, and those of the sample data once they are there."""
+    environ = {**os.environ, "AGENT_FEEDBACK_DATA_DIR": str(data_dir)}
+    command = [BIN / "flask", "product", "list", "--json"]
+    result = subprocess.run(command, cwd=ROOT, env=environ, capture_output=True, check=True, timeout=30)
+    products: list[dict[str, str]] = json.loads(result.stdout)
+    return products
 
 
 def _is_short(output: str, demo: dict[str, Any]) -> None:
@@ -189,7 +199,7 @@ def test_real_servers_are_used_when_they_are_named(tmp_path: Path, servers: Any)
         assert not names & {"postgres", "valkey-server"}
         assert send(credentials(tmp_path)) == 202
         result = subprocess.run(
-            [BIN / "flask", "key", "list", "--json"],
+            [BIN / "flask", "key", "list", "--environment", credentials(tmp_path)["environmentId"], "--json"],
             cwd=ROOT,
             env={**os.environ, **environ, "AGENT_FEEDBACK_DATA_DIR": str(tmp_path)},
             capture_output=True,

@@ -89,6 +89,7 @@ def _run(stack: contextlib.ExitStack, port: int | None, data_dir: Path, *, verbo
             logging.getLogger("alembic").setLevel(logging.WARNING)
         migrations.upgrade()
         credentials = demo.write_credentials(data_dir, settings.feedback_url)
+        sample_workspace_id = demo.find_sample_workspace(credentials["dashboard"]["email"])
     demo.write_private(data_dir / RUNNING_COPY, environment)
     stack.callback((data_dir / RUNNING_COPY).unlink, missing_ok=True)
     output = Output(stack.enter_context((data_dir / "processes.log").open("w")), is_verbose=verbose)
@@ -99,6 +100,8 @@ def _run(stack: contextlib.ExitStack, port: int | None, data_dir: Path, *, verbo
     stack.callback(stop_event.set)
     arguments = (app, uuid.UUID(credentials["environmentId"]), output.say, stop_event)
     threading.Thread(target=write_reviews, args=arguments, daemon=True).start()
+    if sample_workspace_id is not None:
+        threading.Thread(target=demo.seed_sample, args=(app, sample_workspace_id, stop_event), daemon=True).start()
     supervisor.watch(servers)
 
 

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from app.cli.dev.demo import CREDENTIALS_FILE
+from app.cli.dev.demo import CREDENTIALS_FILE, SAMPLE_WORKSPACE
 from app.interactions.ids import new_interaction_id
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -25,6 +25,7 @@ def banner(credentials: dict[str, Any], data_dir: Path) -> str:
   password     {login["password"]}
   product      {credentials["productId"]}
   environment  {credentials["environmentId"]}
+  sample data  a fortnight of it, in the workspace {SAMPLE_WORKSPACE}
 
   product key
   {credentials["productKey"]}

@@ -1,20 +1,30 @@
-"""The demo workspace: created once for each database, its credentials written to a file."""
+"""The demo workspace: created once for each database, its credentials written to a file; and one with sample data."""
 
 import json
 import os
+import threading
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 from uuid import UUID
 
+from flask import Flask
+
 from app.accounts import service as accounts
+from app.accounts import sessions, users
 from app.core import clock
 from app.core.database import transaction
-from app.core.errors import Conflict
+from app.core.errors import Conflict, DatabaseUnavailable
+from app.demo import service as sample_data
+from app.demo.service import WorkspaceInUse
 from app.products import service as products
 from app.products.rules import KeyKind
 
+SAMPLE_WORKSPACE = "Northwind (sample data)"
+
 CREDENTIALS_FILE = "credentials.json"
 EMAIL = "demo@example.com"
+RETRY_INTERVAL_S = 1.0
 
 
 def write_credentials(data_dir: Path, base_url: str) -> dict[str, Any]:
@@ -31,6 +41,32 @@ def write_credentials(data_dir: Path, base_url: str) -> dict[str, Any]:
     credentials["baseUrl"] = base_url
     write_private(path, credentials)
     return credentials
+
+
+def find_sample_workspace(email: str) -> UUID | None:
+    """Return the second workspace of the demo user, created if needed; None if there is no such user any more."""
+    with transaction():
+        memberships = users.list_members(email=email)
+        if not memberships:
+            return None
+        for workspace in sessions.list_own_workspaces(memberships[0].user_id):
+            # It may have another name by now.
+            if workspace.name == SAMPLE_WORKSPACE or sample_data.is_seeded(workspace.id):
+                return workspace.id
+        return accounts.create_further_workspace(email, SAMPLE_WORKSPACE).id
+
+
+def seed_sample(app: Flask, workspace_id: UUID, stop_event: threading.Event) -> None:
+    """Fill the workspace with sample data, unless it has products already; wait while the database is away."""
+    with app.app_context():
+        while not stop_event.is_set():
+            try:
+                with suppress(WorkspaceInUse), transaction():
+                    sample_data.seed(workspace_id)
+            except DatabaseUnavailable:
+                stop_event.wait(RETRY_INTERVAL_S)
+            else:
+                return
 
 
 def write_private(path: Path, content: Any) -> None:
