@@ -3,6 +3,7 @@
 import json
 import shutil
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -101,3 +102,21 @@ def demo(stack: Stack) -> Iterator[Stack]:
     path.write_text(json.dumps(credentials))
     yield stack
     path.unlink()
+
+
+@dataclass(frozen=True)
+class SampleWorkspace:
+    """A workspace with a fortnight of sample data, and how its owner signs in."""
+
+    url: str
+    id: str
+    email: str
+    password: str
+
+
+@pytest.fixture(scope="session")
+def sample_workspace(stack: Stack) -> SampleWorkspace:
+    email = "sample@example.com"
+    workspace = stack.flask("workspace", "create", "--email", email, "--name", "Northwind")
+    stack.flask("demo", "seed", "--workspace", workspace["workspaceId"])
+    return SampleWorkspace(stack.url, workspace["workspaceId"], email, workspace["password"])
