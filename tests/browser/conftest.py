@@ -74,17 +74,22 @@ class Page:
         field.send_keys(text)
 
 
+def chrome_options() -> ChromeOptions:
+    """Return the options of a headless Chromium that keeps what pages log."""
+    options = ChromeOptions()
+    options.binary_location = shutil.which("chromium") or ""
+    for flag in FLAGS:
+        options.add_argument(flag)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    return options
+
+
 @pytest.fixture(scope="session")
 def driver() -> Iterator[Chrome]:
     chromium, chromedriver = shutil.which("chromium"), shutil.which("chromedriver")
     if not chromium or not chromedriver:
         pytest.skip("there is no Chromium with its driver on this machine")
-    options = ChromeOptions()
-    options.binary_location = chromium
-    for flag in FLAGS:
-        options.add_argument(flag)
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    driver = Chrome(options, ChromeService(chromedriver))
+    driver = Chrome(chrome_options(), ChromeService(chromedriver))
     yield driver
     driver.quit()
 
@@ -114,9 +119,14 @@ class SampleWorkspace:
     password: str
 
 
-@pytest.fixture(scope="session")
-def sample_workspace(stack: Stack) -> SampleWorkspace:
+def seed_sample_workspace(stack: Stack) -> SampleWorkspace:
+    """Create a workspace and fill it."""
     email = "sample@example.com"
     workspace = stack.flask("workspace", "create", "--email", email, "--name", "Northwind")
     stack.flask("demo", "seed", "--workspace", workspace["workspaceId"])
     return SampleWorkspace(stack.url, workspace["workspaceId"], email, workspace["password"])
+
+
+@pytest.fixture(scope="session")
+def sample_workspace(stack: Stack) -> SampleWorkspace:
+    return seed_sample_workspace(stack)

@@ -1,0 +1,72 @@
+"""Make the README's screenshots anew: `python -m tests.browser.screenshots`.
+
+It starts the service with a workspace of sample data and takes pictures of the pages below.
+"""
+
+import shutil
+import tempfile
+from pathlib import Path
+from typing import NamedTuple
+
+from selenium.webdriver import Chrome, ChromeService
+
+from tests.browser.conftest import Page, SampleWorkspace, chrome_options, seed_sample_workspace
+from tests.conftest import ROOT
+from tests.journeys.stack import running_stack
+
+FOLDER = ROOT / "docs" / "screenshots"
+
+
+class Screenshot(NamedTuple):
+    """A picture of the upper part of a page."""
+
+    name: str
+    path: str
+    theme: str = "light"
+    height: int = 860
+
+
+SCREENSHOTS = (
+    Screenshot("home", "/"),
+    Screenshot("feedback", "/feedback"),
+    Screenshot("operations", "/operations?sort=worst", theme="dark"),
+    Screenshot("questions", "/questions"),
+    Screenshot("ai-traffic", "/ai-traffic", theme="dark"),
+)
+WIDTH = 1200
+
+
+def main() -> None:
+    """Take every screenshot."""
+    FOLDER.mkdir(exist_ok=True)
+    with tempfile.TemporaryDirectory() as folder, running_stack(Path(folder)) as stack:
+        workspace = seed_sample_workspace(stack)
+        driver = Chrome(chrome_options(), ChromeService(shutil.which("chromedriver")))
+        try:
+            sign_in(driver, workspace)
+            for screenshot in SCREENSHOTS:
+                take(driver, workspace.url, screenshot)
+        finally:
+            driver.quit()
+
+
+def sign_in(driver: Chrome, workspace: SampleWorkspace) -> None:
+    driver.get(workspace.url + "/sign-in")
+    page = Page(driver)
+    page.write("#email", workspace.email)
+    page.write("#password", workspace.password)
+    page.press("Sign in")
+    page.wait_for("h1", "Home")
+
+
+def take(driver: Chrome, url: str, screenshot: Screenshot) -> None:
+    size = {"width": WIDTH, "height": screenshot.height, "deviceScaleFactor": 1, "mobile": False}
+    features = [{"name": "prefers-color-scheme", "value": screenshot.theme}]
+    driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
+    driver.get(url + screenshot.path)
+    driver.save_screenshot(str(FOLDER / f"{screenshot.name}.png"))
+
+
+if __name__ == "__main__":
+    main()
