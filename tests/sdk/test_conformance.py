@@ -33,6 +33,12 @@ def test_a_capability_is_signed_as_the_vector_says(vector: Vector) -> None:
     assert signature == vector["signature"]
 
 
+def test_a_key_signs_every_capability_as_it_signed_the_first() -> None:
+    vector = VECTORS["capabilities"][0]
+    key = ProductKey(vector["apiKey"])
+    assert len({key.sign(vector["claims"]) for _ in range(3)}) == 1
+
+
 @pytest.mark.parametrize("vector", VECTORS["capabilities"])
 def test_the_service_accepts_the_capability_of_a_vector(vector: Vector) -> None:
     claims = vector["claims"]

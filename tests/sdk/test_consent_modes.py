@@ -7,7 +7,7 @@ import pytest
 import requests
 from agent_feedback import AgentFeedback
 from agent_feedback.capability import consent_subject
-from agent_feedback.envelope import EnvelopeContext, build
+from agent_feedback.envelope import EnvelopeContext, build, encode
 
 from app.consent import contract
 from app.products.rules import Mode
@@ -73,6 +73,20 @@ def test_an_envelope_has_the_state_and_fields_of_its_case(
         assert (content["configuredMode"], content["consentManagedBy"]) == (case[0], "service")
     if "manageConsent" in fields:
         assert content["manageConsent"]["current"] == case[2]
+
+
+# The very texts by which the places of what differs are found.
+PLACES = '"expiresAt":"1970-01-01T00:00:00Z","authorization":"Bearer "'
+
+
+@pytest.mark.parametrize("capability", [TOKEN, TOKEN[::-1]])
+@pytest.mark.parametrize("service_name", ["Agent Feedback", PLACES])
+@pytest.mark.parametrize("case", [case for case, _, _ in CASES])
+def test_an_envelope_is_encoded_as_it_is_built(case: tuple[str, bool, str], service_name: str, capability: str) -> None:
+    mode, has_customer, decision = case
+    for expires_at in (0, EXPIRES_AT):
+        context = EnvelopeContext(ENDPOINT, capability, expires_at, mode, has_customer, decision, service_name)
+        assert encode(context) == json.dumps(build(context), separators=(",", ":"))
 
 
 def test_the_question_is_the_services_own() -> None:

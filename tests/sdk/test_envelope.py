@@ -48,6 +48,12 @@ def test_it_expires_with_its_capability_two_hours_from_now() -> None:
     assert 7100 < remaining_s <= 7200
 
 
+def test_no_two_responses_have_the_same_capability_even_for_one_interaction() -> None:
+    feedback = AgentFeedback(KEY, endpoint=URL)
+    interactions = [feedback.start_interaction("018f1f2e-7b4a-4c12-9c8d-123456789abc") for _ in range(100)]
+    assert len({interaction.envelope()["submit"]["authorization"] for interaction in interactions}) == 100
+
+
 def test_the_key_is_not_in_it() -> None:
     envelope = json.dumps(AgentFeedback(KEY, endpoint=URL).start_interaction().envelope())
     assert "conformance_secret" not in envelope

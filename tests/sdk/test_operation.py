@@ -23,6 +23,12 @@ ID = "018f1f2e-7b4a-7c12-9c8d-123456789abc"
         ("/files/a\tb", "/files/:id"),
         ("/caf\u00e9", "/caf%C3%A9"),
         ("", "/"),
+        ("12/a", ":id/a"),
+        ("/a/1/2/", "/a/:id/:id/"),
+        (f"/{ID}/{ID}", "/:id/:id"),
+        (f"/x{ID}/{ID}x/12a/a12/1.5", f"/x{ID}/{ID}x/12a/a12/1.5"),
+        (f"/{ID}/a%20b/12#3", "/:id/:id/:id"),
+        ("/a/\u0661\u0662", "/a/%D9%A1%D9%A2"),
     ],
 )
 def test_a_path_is_normalized(path: str, operation: str) -> None:

@@ -33,7 +33,7 @@ def test_the_end_of_the_interpreter_sends_queued_events(endpoint: Endpoint) -> N
     result = run(
         endpoint.url,
         """
-        feedback.telemetry._options.__dict__["flush_interval"] = 60
+        feedback.telemetry._options = feedback.options._replace(flush_interval=60)
         for number in range(120):
             feedback.telemetry.put({"from": "main"})
         """,

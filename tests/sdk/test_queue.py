@@ -93,7 +93,11 @@ def test_put_does_not_wait_for_a_service_that_hangs(endpoint: Endpoint, make_que
     assert time.monotonic() - started_at < 2
 
 
-@pytest.mark.parametrize("value", [object(), float("nan"), {1, 2}, b"bytes"])
+ENDLESS: list[object] = []
+ENDLESS.append(ENDLESS)
+
+
+@pytest.mark.parametrize("value", [object(), float("nan"), {1, 2}, b"bytes", ENDLESS], ids=str)
 def test_an_event_that_is_no_json_is_dropped_alone(endpoint: Endpoint, make_queue: MakeQueue, value: object) -> None:
     queue = make_queue()
     put(queue, 1)

@@ -10,12 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 ENVELOPE = {"v": 1, "text": 'quote " and </script> and é'}
-MEMBER = b'"_agentFeedback":' + json.dumps(ENVELOPE, separators=(",", ":")).encode()
+ENVELOPE_JSON = json.dumps(ENVELOPE, separators=(",", ":"))
+MEMBER = b'"_agentFeedback":' + ENVELOPE_JSON.encode()
 
 
 def splice_member(body: bytes) -> bytes | None:
     names = member_names(body)
-    return None if names is None or FIELD in names else splice(body, {FIELD: ENVELOPE})
+    return None if names is None or FIELD in names else splice(body, {FIELD: ENVELOPE_JSON})
 
 
 @pytest.mark.parametrize(

@@ -43,6 +43,12 @@ def test_patterns_choose_the_paths(path: str, is_extended: bool) -> None:
     assert fetch(feedback.wsgi(make_app()), path).has_envelope == is_extended
 
 
+@pytest.mark.parametrize("path", ["/a", "/", ""])
+def test_without_a_pattern_no_path_is_extended(path: str) -> None:
+    plain, response = fetch_both(make_app(), Client(include=[]), path)
+    assert response == plain
+
+
 def test_the_mount_point_belongs_to_the_path() -> None:
     app: App = Client(include=["/mounted/a"]).wsgi(make_app())
     assert fetch(app, "/a", SCRIPT_NAME="/mounted").has_envelope

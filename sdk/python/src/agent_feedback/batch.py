@@ -1,8 +1,8 @@
 """A batch of telemetry: the events of one request, and of its repetitions."""
 
-import uuid
 from typing import NamedTuple
 
+from agent_feedback.interaction_id import format_uuid, time_ordered_bytes
 from agent_feedback.losses import LossReport
 
 
@@ -20,7 +20,7 @@ class Batch:
     """
 
     def __init__(self, events: list[QueuedEvent], report: LossReport) -> None:
-        self.id = str(uuid.uuid4())
+        self.id = format_uuid(time_ordered_bytes(16))
         self.events, self.report = events, report
         self.is_unanswered = False
         """Whether the service may have stored it in spite of every answer so far."""

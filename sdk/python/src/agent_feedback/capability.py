@@ -2,8 +2,8 @@
 
 import hashlib
 import hmac
+import json
 import os
-from typing import Any
 
 from agent_feedback.keys import ProductKey, base64url
 
@@ -18,20 +18,19 @@ def mint(
     *,
     subject: str | None = None,
     revision: int | None = None,
+    nonce: bytes | None = None,
 ) -> str:
     """Return the capability of one interaction; `issued_at` is in seconds since 1970."""
-    claims: dict[str, Any] = {
-        "v": 1,
-        "i": interaction_id,
-        "iat": issued_at,
-        "exp": issued_at + LIFETIME_S,
-        "n": base64url(os.urandom(NONCE_BYTES)),
-    }
+    # Every response has them, and an encoder would take five times as long. Their order is part of the format.
+    claims = (
+        f'{{"v":1,"i":{json.dumps(interaction_id)},"iat":{issued_at},"exp":{issued_at + LIFETIME_S}'
+        f',"n":"{base64url(nonce or os.urandom(NONCE_BYTES))}"'
+    )
     if subject is not None:
-        claims["s"] = subject
+        claims += f',"s":{json.dumps(subject)}'
         if revision is not None:
-            claims["r"] = revision
-    return key.sign(claims)
+            claims += f',"r":{revision}'
+    return key.sign_json(claims + "}")
 
 
 def consent_subject(scope: str, customer_ref: str) -> str:

@@ -6,16 +6,17 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from agent_feedback import envelope
 from agent_feedback.adapters.wsgi import WsgiAdapter
-from agent_feedback.capability import LIFETIME_S, consent_subject, mint
+from agent_feedback.capability import LIFETIME_S, NONCE_BYTES, consent_subject, mint
 from agent_feedback.consent import UNKNOWN, ConsentCache
 from agent_feedback.context import CustomerContext
-from agent_feedback.interaction_id import new_interaction_id
+from agent_feedback.envelope import EnvelopeContext, build, encode
+from agent_feedback.interaction_id import format_uuid, time_ordered_bytes
 from agent_feedback.operation import normalize_named_operation, normalize_operation
 from agent_feedback.options import RequestCallback, read_options
 from agent_feedback.runtime_hint import USER_AGENT, clean_hint, user_agent_hint
-from agent_feedback.telemetry import TelemetryQueue, timestamp
+from agent_feedback.telemetry import TelemetryQueue
+from agent_feedback.timestamps import timestamp
 
 logger = logging.getLogger("agent_feedback")
 
@@ -45,11 +46,13 @@ class AgentFeedback:
 
     def start_interaction(self, interaction_id: str | None = None) -> "Interaction":
         """Start an interaction."""
-        return Interaction(self, interaction_id or new_interaction_id())
+        return Interaction(self, interaction_id)
 
     def references(self, environ: Mapping[str, Any]) -> dict[str, str]:
         """Return what the company's callbacks say of a request, by telemetry's names, without what would be refused."""
         options = self.options
+        if not (options.customer_ref or options.session_ref or options.runtime_hint):
+            return {}
         members = {
             "customerRef": self._reference("customer_ref", options.customer_ref, environ),
             "sessionRef": self._reference("session_ref", options.session_ref, environ),
@@ -106,12 +109,22 @@ class AgentFeedback:
 class Interaction:
     """One response of the product, from its envelope to its telemetry."""
 
-    def __init__(self, client: AgentFeedback, interaction_id: str) -> None:
-        self._client, self.interaction_id = client, interaction_id
+    def __init__(self, client: AgentFeedback, interaction_id: str | None) -> None:
+        # One call for all randomness: whoever waits for Python's lock gets it during a call of the system.
+        random_bytes = time_ordered_bytes(16 + NONCE_BYTES)
+        self._client, self.interaction_id = client, interaction_id or format_uuid(random_bytes[:16])
+        self._nonce = random_bytes[16:]
         self._issued_at = time.time()
 
     def envelope(self, customer_ref: str | None = None) -> dict[str, Any]:
         """Return the envelope for the response; with a customer, by that customer's cached consent decision."""
+        return build(self._envelope_context(customer_ref))
+
+    def encode_envelope(self, customer_ref: str | None = None) -> str:
+        """Return `envelope` as JSON, faster than by encoding it."""
+        return encode(self._envelope_context(customer_ref))
+
+    def _envelope_context(self, customer_ref: str | None) -> EnvelopeContext:
         options, issued_at = self._client.options, int(self._issued_at)
         subject = None
         decision = UNKNOWN
@@ -119,18 +132,21 @@ class Interaction:
             subject = consent_subject(options.api_key.scope, customer_ref)
             decision = self._client.consent.find(subject)
         capability = mint(
-            options.api_key, self.interaction_id, issued_at, subject=subject, revision=decision.revision or None
+            options.api_key,
+            self.interaction_id,
+            issued_at,
+            subject=subject,
+            revision=decision.revision or None,
+            nonce=self._nonce,
         )
-        return envelope.build(
-            envelope.EnvelopeContext(
-                options.endpoint,
-                capability,
-                issued_at + LIFETIME_S,
-                options.mode,
-                has_customer=subject is not None,
-                decision=decision.state,
-                service_name=options.service_name,
-            )
+        return EnvelopeContext(
+            options.endpoint,
+            capability,
+            issued_at + LIFETIME_S,
+            options.mode,
+            has_customer=subject is not None,
+            decision=decision.state,
+            service_name=options.service_name,
         )
 
     def record(self, surface: str, operation: str, **details: Any) -> None:
@@ -143,6 +159,6 @@ class Interaction:
             "operation": operation,
             "classification": "confirmed" if surface == "mcp" else "unclassified",
             "occurredAt": timestamp(self._issued_at),
+            **{name: value for name, value in details.items() if value is not None},
         }
-        event.update((name, value) for name, value in details.items() if value is not None)
         self._client.telemetry.put(event)

@@ -11,8 +11,7 @@ Every call fails open: after an error `context` returns an empty `Context` and e
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from agent_feedback import protocol_files
 from agent_feedback.context_client import CallOptions, ContextAccess, ContextCall, ContextClient, JsonObject
@@ -31,8 +30,7 @@ from agent_feedback.options import Options, read_company_key, read_endpoint, rea
 TIMEOUT_S = 0.25
 
 
-@dataclass(frozen=True)
-class ContextItem:
+class ContextItem(NamedTuple):
     """One signal: a field of the catalog and its value."""
 
     signal_id: str
@@ -48,8 +46,7 @@ class ContextItem:
     expires_at: str
 
 
-@dataclass(frozen=True)
-class Context:
+class Context(NamedTuple):
     """The signals that may be used for one purpose; false without any."""
 
     retrieval_id: str | None = None
@@ -71,8 +68,7 @@ class Context:
         return [item.signal_id for item in self.items]
 
 
-@dataclass(frozen=True)
-class Observation:
+class Observation(NamedTuple):
     """What a product observed of the response that carries a context request, and of its HTTP request."""
 
     status_code: int | None = None

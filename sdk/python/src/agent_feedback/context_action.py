@@ -1,7 +1,6 @@
 """Build the action that a response carries for the agent from the context request of the product's code."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from agent_feedback.context import Observation
@@ -75,7 +74,7 @@ class ContextActions:
     def build(self, pending: PendingAction, response: ResponseInfo) -> JsonObject | None:
         """Return the action with URLs on the company's origin; None if nothing may be asked of the agent."""
         content = self._context.request_enrichment(
-            replace(pending.context_request, operation=pending.operation),
+            pending.context_request._replace(operation=pending.operation),
             interaction_id=pending.interaction_id,
             surface=response.surface,
             observation=Observation(

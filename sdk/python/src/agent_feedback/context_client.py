@@ -3,7 +3,6 @@
 import json
 import logging
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeVar
 
 from agent_feedback.circuit_breaker import CircuitBreaker
@@ -22,8 +21,7 @@ JsonObject = dict[str, Any]
 T = TypeVar("T")
 
 
-@dataclass(frozen=True)
-class ContextAccess:
+class ContextAccess(NamedTuple):
     """Where customer context is, and the key to it; the timeout in seconds."""
 
     key: CompanyKey | None

@@ -1,14 +1,13 @@
 """The company's own catalog of fields."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 from urllib.parse import quote
 
 from agent_feedback.context_client import CallOptions, ContextCall, ContextClient, JsonObject
 
 
-@dataclass(frozen=True)
-class FieldDefinition:
+class FieldDefinition(NamedTuple):
     """A field of the company's own, with its category and allowed values; None leaves the default of the service."""
 
     label: str

@@ -2,12 +2,10 @@
 
 import hmac
 import re
-import uuid
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
-from agent_feedback.interaction_id import time_ordered_bytes
+from agent_feedback.interaction_id import format_uuid, time_ordered_bytes
 from agent_feedback.keys import CompanyKey
 from agent_feedback.operation import normalize_operation
 
@@ -20,8 +18,7 @@ _UUID_4 = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0
 _SIGNED_BYTES = 10
 
 
-@dataclass(frozen=True)
-class CustomerReferences:
+class CustomerReferences(NamedTuple):
     """A customer, by opaque ids of the company's own; without any, only one interaction is meant."""
 
     user_ref: str | None = None
@@ -39,8 +36,7 @@ class CustomerReferences:
 NO_CUSTOMER = CustomerReferences()
 
 
-@dataclass(frozen=True)
-class ContextRequest:
+class ContextRequest(NamedTuple):
     """A request for customer context: for which purpose, about whom, and which fields of the catalog."""
 
     purpose: str
@@ -111,14 +107,14 @@ def signed_interaction_id(key: CompanyKey, route: str) -> str:
     So every process of a company recognises the retry of the same operation without a store.
     """
     head = time_ordered_bytes(_SIGNED_BYTES)
-    return str(uuid.UUID(bytes=head + _signature(key, head, route)))
+    return format_uuid(head + _signature(key, head, route))
 
 
 def is_signed_interaction_id(text: str, key: CompanyKey, route: str) -> bool:
     """Tell whether an interaction id was made with this key for this route."""
     if not _UUID_4.match(text):
         return False
-    raw = uuid.UUID(text).bytes
+    raw = bytes.fromhex(text.replace("-", ""))
     head, signature = raw[:_SIGNED_BYTES], raw[_SIGNED_BYTES:]
     return hmac.compare_digest(signature, _signature(key, head, route))
 

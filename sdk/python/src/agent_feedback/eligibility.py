@@ -18,27 +18,36 @@ _JSON = re.compile(r"application/(?:json|[\w.-]+\+json)\s*(?:;\s*charset\s*=\s*\
 _HTML = re.compile(
     r"text/html\s*(?:;\s*charset\s*=\s*\"?(?:utf-?8|us-ascii|iso-8859-1|windows-1252)\"?\s*)?\Z", re.IGNORECASE
 )
+_NOTHING = "(?!)"
+"""The regular expression that matches no text, not even an empty one."""
 _PARTIAL = (204, 205, 206)
 # The headers that a CDN obeys before Cache-Control.
 _CDN_POLICIES = frozenset({"cdn-cache-control", "surrogate-control"})
+_CACHE_POLICIES = _CDN_POLICIES | {"cache-control", "expires"}
 
 
 class PathRules:
     """Path patterns: `*` is one segment, `**` is any depth."""
 
     def __init__(self, include: Sequence[str], exclude: Sequence[str]) -> None:
-        self._include = [_compile(pattern) for pattern in include]
-        self._exclude = [_compile(pattern) for pattern in (*ALWAYS_EXCLUDED, *exclude)]
+        self._include = _compile(include)
+        self._exclude = _compile([*ALWAYS_EXCLUDED, *exclude])
 
     def covers(self, path: str) -> bool:
         """Tell whether a path is included and not excluded."""
-        return any(rule.match(path) for rule in self._include) and not any(rule.match(path) for rule in self._exclude)
+        return bool(self._include.match(path)) and not self._exclude.match(path)
 
 
-def _compile(pattern: str) -> "re.Pattern[str]":
+def _compile(patterns: Sequence[str]) -> "re.Pattern[str]":
+    """Return one expression for all patterns, since every request of the product is matched."""
+    alternatives = "|".join(_as_expression(pattern) for pattern in patterns)
+    return re.compile(rf"(?:{alternatives or _NOTHING})\Z", re.DOTALL)
+
+
+def _as_expression(pattern: str) -> str:
     parts = re.split(r"(\*\*|\*)", pattern)
     wildcards = {"**": ".*", "*": "[^/]*"}
-    return re.compile("".join(wildcards.get(part, re.escape(part)) for part in parts) + r"\Z", re.DOTALL)
+    return "".join(wildcards.get(part, re.escape(part)) for part in parts)
 
 
 def index_headers(headers: Iterable[tuple[str, str]]) -> dict[str, str]:
@@ -69,7 +78,9 @@ def is_eligible(status: int, headers: Mapping[str, str], cache_mode: str) -> boo
 
 def _is_shared(headers: Mapping[str, str]) -> bool:
     """Tell whether a shared cache may store the response: it would give one customer's capability to another."""
-    if _CDN_POLICIES & headers.keys():
+    if _CACHE_POLICIES.isdisjoint(headers):  # most responses of an API
+        return False
+    if not _CDN_POLICIES.isdisjoint(headers):
         return True
     directives = {part.strip().lower() for part in headers.get("cache-control", "").split(",")}
     # With a field name, as in private="set-cookie", they are about that field only.

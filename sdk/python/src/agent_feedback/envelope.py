@@ -1,9 +1,11 @@
 """Build the `_agentFeedback` envelope in each of its states from the texts and bounds of the protocol files."""
 
-from datetime import datetime, timezone
+import json
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from agent_feedback import protocol_files
+from agent_feedback.timestamps import whole_timestamp
 
 FIELD = "_agentFeedback"
 
@@ -37,6 +39,29 @@ def build(context: EnvelopeContext) -> Content:
     if context.decision == "declined":
         return _build_disabled(context, consent)
     return _build_consent_request(context, consent, "once")
+
+
+def encode(context: EnvelopeContext) -> str:
+    """Return the envelope of a context as JSON.
+
+    Only the capability and its end differ between the responses of a product, so all the rest is encoded once.
+    """
+    endpoint, capability, expires_at, *others = context
+    text = _encode_template(endpoint, *others)
+    text = text.replace(_AUTHORIZATION, f'"authorization":"Bearer {capability}"')
+    return text.replace(_EXPIRES_AT, f'"expiresAt":"{whole_timestamp(expires_at)}"')
+
+
+# Within a string every quotation mark is escaped, so no text of the envelope contains one of these.
+_AUTHORIZATION = '"authorization":"Bearer "'
+_EXPIRES_AT = f'"expiresAt":"{whole_timestamp(0)}"'
+
+
+# One for each mode and decision, times the endpoints of the process.
+@lru_cache(maxsize=32)
+def _encode_template(endpoint: str, mode: str, has_customer: bool, decision: str, service_name: str) -> str:
+    context = EnvelopeContext(endpoint, "", 0, mode, has_customer, decision, service_name)
+    return json.dumps(build(context), separators=(",", ":"))
 
 
 def _build_ready(context: EnvelopeContext, consent: Content) -> Content:
@@ -94,7 +119,7 @@ def _common_members(
         "reliability": contract["reliability"]["http"],
         "instruction": texts[state],
         "privacy": texts["privacy"],
-        "expiresAt": datetime.fromtimestamp(context.expires_at, timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        "expiresAt": whole_timestamp(context.expires_at),
     }
 
 

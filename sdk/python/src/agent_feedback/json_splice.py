@@ -11,11 +11,16 @@ _SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 
 def member_names(body: bytes) -> Container[str] | None:
     """Return the member names of a JSON object; None for anything else, or JSON that parsers differ over."""
-    if not body.lstrip(_WHITE_SPACE).startswith(b"{"):
+    json_object = body.strip(_WHITE_SPACE)
+    if not json_object.startswith(b"{"):
         return None
     try:
-        content: dict[str, Any] = _decode(body.decode("utf-8"))
-        if _SURROGATE.search(body):
+        text = json_object.decode("utf-8")
+        content: dict[str, Any]
+        content, end = _decode(text)
+        if end != len(text):
+            return None
+        if b"\\" in body and _SURROGATE.search(body):  # most bodies have no escape at all
             # Half a surrogate pair is no text, and parsers differ over it.
             json.dumps(content, ensure_ascii=False).encode("utf-8")
     except (ValueError, RecursionError):
@@ -28,14 +33,16 @@ def _refuse_constant(constant: str) -> None:
 
 
 # Numbers stay text: Python refuses integers of more than 4,300 digits.
-_decode = json.JSONDecoder(parse_int=str, parse_float=str, parse_constant=_refuse_constant).decode
-_encode = json.JSONEncoder(separators=(",", ":")).encode
+_decode = json.JSONDecoder(parse_int=str, parse_float=str, parse_constant=_refuse_constant).raw_decode
 
 
-def splice(body: bytes, members: Mapping[str, Any]) -> bytes:
-    """Return the text of an object with these as its last members; `member_names` must have accepted it."""
+def splice(body: bytes, members: Mapping[str, str]) -> bytes:
+    """Return the text of an object with these as its last members, whose values are JSON.
+
+    `member_names` must have accepted the object.
+    """
     json_object = body.rstrip(_WHITE_SPACE)
     head, tail = json_object[:-1], body[len(json_object) - 1 :]
     is_empty = head.strip(_WHITE_SPACE) == b"{"
-    addition = _encode(members)[1:-1].encode()
+    addition = ",".join(f'"{name}":{value}' for name, value in members.items()).encode()
     return head + (b"" if is_empty else b",") + addition + tail

@@ -3,8 +3,7 @@
 import math
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 from agent_feedback.errors import InvalidOption
@@ -19,8 +18,7 @@ RequestCallback = Callable[[Mapping[str, Any]], str | None]
 """Takes the WSGI environment of a request, returns a text about it or None."""
 
 
-@dataclass(frozen=True)
-class Options:
+class Options(NamedTuple):
     """The options; times in seconds."""
 
     api_key: ProductKey

@@ -36,7 +36,8 @@ _REFUSED_FOR_CONTENT = (400, 413, 415, 422)
 
 logger = logging.getLogger("agent_feedback")
 
-_encode = json.JSONEncoder(separators=(",", ":"), allow_nan=False).encode
+# An event that contains itself fails without the check as well, by recursion.
+_encode = json.JSONEncoder(separators=(",", ":"), allow_nan=False, check_circular=False).encode
 
 Event = dict[str, Any]
 
@@ -282,8 +283,3 @@ def _call(reference: "weakref.ref[TelemetryQueue]", method: str) -> None:
     queue = reference()
     if queue is not None:
         getattr(queue, method)()
-
-
-def timestamp(seconds: float) -> str:
-    """Return an instant, given in seconds since 1970, as ISO 8601 in UTC."""
-    return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(seconds)) + f".{int(seconds % 1 * 1000):03d}Z"

@@ -3,6 +3,7 @@
 Whatever fails in here, the product's response leaves as the product made it.
 """
 
+import json
 import logging
 import time
 from collections.abc import Callable, Iterable
@@ -140,14 +141,14 @@ class WsgiAdapter:
         names = member_names(text)
         if names is None:
             return None
-        members: dict[str, Any] = {}
+        members: dict[str, str] = {}
         headers: Headers = []
         if self._client.options.mode != "off" and FIELD not in names:
-            members[FIELD] = interaction.envelope(info.references.get("customerRef"))
+            members[FIELD] = interaction.encode_envelope(info.references.get("customerRef"))
             headers.append(self._link)
         action = self._build_action(info, pending) if pending and context_action.FIELD not in names else None
         if pending and action is not None:
-            members[context_action.FIELD] = action
+            members[context_action.FIELD] = json.dumps(action, separators=(",", ":"))
             # Once the service has accepted the product's own name for it.
             info = info._replace(operation=pending.operation)
             headers += pending.headers

@@ -11,7 +11,7 @@ from agent_feedback.evidence.log_file import Block
 from agent_feedback.evidence.matching import Matcher
 from agent_feedback.evidence.record import Malformed, Record
 from agent_feedback.evidence.shipper import Event, Source
-from agent_feedback.telemetry import timestamp
+from agent_feedback.timestamps import timestamp
 
 MAX_AHEAD_S = 240.0
 """The service refuses a whole batch for one event five minutes ahead; a minute is for clocks that differ."""
