@@ -1,10 +1,13 @@
-"""Read stored requests."""
+"""Read stored requests and signals, and count how often fields were asked for and answered."""
 
 import uuid
-from datetime import datetime
+from datetime import date, datetime
 from typing import Any, NamedTuple
 
-from app.core.database import PreparedStatement
+from sqlalchemy import text
+
+from app.core.database import PreparedStatement, session
+from app.enrichment.sql import field_counts
 from app.products.sql import retention_days
 
 
@@ -51,3 +54,35 @@ FIND_REQUEST_OF_INTERACTION = PreparedStatement(
     """,
     row=StoredRequest,
 )
+
+
+class FieldUse(NamedTuple):
+    """How many requests asked for a field for a purpose, and how many of them were answered with it."""
+
+    key: str
+    purpose: str
+    asked: int
+    answered: int
+
+
+MAX_FIELD_USES = 1_000
+"""More than the fields that a product can have at a time, for each of their purposes."""
+
+# What has left the table of requests, which is after two hours, and what is still there.
+_FIELD_USES = text(f"""
+    WITH open_requests AS (SELECT * FROM enrichment_requests WHERE environment_id = :environment_id)
+    SELECT key, purpose, sum(asked)::bigint AS asked, sum(answered)::bigint AS answered
+    FROM (
+        SELECT key, purpose, asked, answered FROM field_days
+        WHERE environment_id = :environment_id AND day_on >= :first_on
+        UNION ALL
+        SELECT key, purpose, asked, answered FROM ({field_counts("open_requests")}) counted WHERE day_on >= :first_on
+    ) used
+    GROUP BY key, purpose ORDER BY key, purpose LIMIT {MAX_FIELD_USES}
+""")
+
+
+def list_field_uses(environment_id: uuid.UUID, first_on: date) -> list[FieldUse]:
+    """Return how often fields were asked for and answered in an environment, since a day."""
+    values = {"environment_id": environment_id, "first_on": first_on}
+    return [FieldUse(*row) for row in session().execute(_FIELD_USES, values)]
