@@ -41,6 +41,11 @@ class AgentFilters(FilterForm):
     purpose = SelectField("Purpose", choices=list(PURPOSES), default=str(ContextPurpose.PRODUCT_PERSONALIZATION))
     operation = text_filter("Operation", MAX_OPERATION_LENGTH)
 
+    @property
+    def is_set(self) -> bool:
+        """Whether any filter differs from what is shown without one."""
+        return bool(self.operation.data) or self.purpose.data != self.purpose.default
+
 
 @dataclass(frozen=True, slots=True)
 class Question:
