@@ -70,15 +70,17 @@ class FieldUse(NamedTuple):
 MAX_FIELD_USES = 1_000
 """More than the fields that a product can have at a time, for each of their purposes."""
 
+# No common table expression, which would be written to a file where there are thousands.
+_OPEN_REQUESTS = "(SELECT * FROM enrichment_requests WHERE environment_id = :environment_id)"
+
 # What has left the table of requests, which is after two hours, and what is still there.
 _FIELD_USES = text(f"""
-    WITH open_requests AS (SELECT * FROM enrichment_requests WHERE environment_id = :environment_id)
     SELECT key, purpose, sum(asked)::bigint AS asked, sum(answered)::bigint AS answered
     FROM (
         SELECT key, purpose, asked, answered FROM field_days
         WHERE environment_id = :environment_id AND day_on >= :first_on
         UNION ALL
-        SELECT key, purpose, asked, answered FROM ({field_counts("open_requests")}) counted WHERE day_on >= :first_on
+        SELECT key, purpose, asked, answered FROM ({field_counts(_OPEN_REQUESTS)}) counted WHERE day_on >= :first_on
     ) used
     GROUP BY key, purpose ORDER BY key, purpose LIMIT {MAX_FIELD_USES}
 """)

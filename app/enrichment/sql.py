@@ -55,7 +55,7 @@ CUSTOMER_HAS_NO_ROWS = """
 def field_counts(requests: str) -> str:
     """Return a query of how often fields were asked for and answered by environment, day, key and purpose.
 
-    `requests` names a common table expression of rows of `enrichment_requests`. The fields of requests of one catalog
+    `requests` is a source of rows of `enrichment_requests`, as it follows FROM. The fields of requests of one catalog
     are read once, since a catalog is thousands of characters long.
     """
     day_on = "(r.created_at AT TIME ZONE 'UTC')::date"
@@ -65,11 +65,13 @@ def field_counts(requests: str) -> str:
             SELECT c.environment_id, c.day_on, e.entry ->> 'key' AS key, c.purpose, c.requests AS asked, 0 AS answered
             FROM (
                 SELECT r.environment_id, {day_on} AS day_on, r.purpose, count(*) AS requests,
-                       (array_agg(r.interaction_id))[1] AS interaction_id
+                       min(r.interaction_id::text)::uuid AS interaction_id
                 FROM {requests} r GROUP BY r.environment_id, day_on, r.purpose, r.catalog_hash
             ) c
-            JOIN {requests} r ON r.environment_id = c.environment_id AND r.interaction_id = c.interaction_id
-            CROSS JOIN jsonb_array_elements(r.catalog) AS e (entry)
+            CROSS JOIN jsonb_array_elements((
+                SELECT r.catalog FROM {requests} r
+                WHERE r.environment_id = c.environment_id AND r.interaction_id = c.interaction_id
+            )) AS e (entry)
             UNION ALL
             SELECT r.environment_id, {day_on}, i.item ->> 'key', r.purpose, 0, 1
             FROM {requests} r CROSS JOIN jsonb_array_elements(r.receipt) AS i (item)

@@ -81,8 +81,8 @@ def test_the_page_of_a_customer_shows_what_is_kept(owner: FlaskClient, context_a
     assert re.search(choices, section(page, "choices"))
     assert re.search("anonymous .* user of an account", section(page, "references"))
     signal = (
-        rf"quiet boutique travel.stay_style quiet_boutique {PERSONALIZATION} remembered agent_reports_user_statement"
-        r" .* UTC production [0-9a-f]{8}… .* UTC 1$"
+        rf"quiet boutique travel.stay_style quiet_boutique {PERSONALIZATION} remembered until .* UTC"
+        r" agent_reports_user_statement .* UTC production [0-9a-f]{8}… 1$"
     )
     assert re.search(signal, section(page, "signals"))
     assert f"/search {PERSONALIZATION} answered allowed 1 answers" in section(page, "requests")
