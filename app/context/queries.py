@@ -21,7 +21,7 @@ class RetrievalItem(NamedTuple):
 
 _OF_CUSTOMER = text("""
     SELECT id, environment_id, purpose, signal_ids::text[] AS signal_ids, created_at FROM context_retrievals
-    WHERE product_id = :product_id AND customer_id = :customer_id ORDER BY created_at DESC, id LIMIT :limit
+    WHERE product_id = :product_id AND customer_id = :customer_id ORDER BY created_at DESC LIMIT :limit
 """)
 
 

@@ -70,7 +70,7 @@ OUTCOMES = PagedTable(
 _DECISIONS_OF_CUSTOMER = text("""
     SELECT id, external_id, retrieval_id, purpose, signal_ids::text[] AS signal_ids, variant, created_at
     FROM personalization_decisions
-    WHERE product_id = :product_id AND customer_id = :customer_id ORDER BY created_at DESC, id LIMIT :limit
+    WHERE product_id = :product_id AND customer_id = :customer_id ORDER BY created_at DESC LIMIT :limit
 """)
 
 _OUTCOMES_OF_DECISIONS = text("""
