@@ -165,7 +165,9 @@ def preview_question(scope: Scope) -> Page:
     try:
         preview = _preview(scope, form)
     except ApiError as error:
-        return _form_page(form, error, key=key)
+        # It is what was asked for, also where it is asked for at each key that is typed.
+        form.show_error(error)
+        return _form_page(form, key=key)
     return _form_page(form, key=key, preview=preview)
 
 
