@@ -4,11 +4,12 @@ import re
 import uuid
 from datetime import timedelta
 from html import unescape
+from typing import Any
 
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
-from sqlalchemy import select, update
+from sqlalchemy import Engine, event, select, update
 
 from app.accounts.users import create_user
 from app.core import clock
@@ -227,3 +228,32 @@ def test_what_a_company_writes_is_escaped(owner: FlaskClient, context_api: Conte
     page = owner.get(find(owner, user_ref="u1")).text
     assert hostile not in page
     assert hostile in unescape(page)
+
+
+def count_statements(client: FlaskClient, path: str) -> int:
+    """Return how many statements a page executes in its session."""
+    statements: list[str] = []
+
+    def record(*arguments: Any) -> None:
+        statements.append(arguments[2])
+
+    event.listen(Engine, "before_cursor_execute", record)
+    try:
+        assert client.get(path).status_code == 200
+    finally:
+        event.remove(Engine, "before_cursor_execute", record)
+    return len(statements)
+
+
+def test_pages_ask_no_more_for_more_rows(owner: FlaskClient, context_api: ContextApi) -> None:
+    run_consumer(context_api)
+    path = find(owner, user_ref=REFERENCES["userRef"])
+    paths = (PAGE, path, f"{path}/erase", "/questions")
+    counts = [count_statements(owner, path) for path in paths]
+    assert max(counts) <= 12
+    for number in range(3):
+        context_api.answer(context_api.ask(userRef=REFERENCES["userRef"]).json, item(remember=False))
+        context_api.retrieve(**REFERENCES)
+        context_api.ask(userRef=f"u{number}")
+        context_api.put_field(f"trip.pace_{number}", enabled=False)
+    assert [count_statements(owner, path) for path in paths] == counts
