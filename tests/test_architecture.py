@@ -130,6 +130,13 @@ PAGES_WITHOUT_A_LINK = {
     "single_sign_on.finish": "the provider redirects to it",
     "account.show_second_factor": "the page of the account links to it",
     "gallery.show_gallery": "for who builds pages, in a development copy only",
+    "questions.new_question": "the list of questions links to it",
+    "questions.edit_question": "the list of questions links to it",
+    "questions.confirm_removal": "the page of the question links to it",
+    "customers.show_customer": "the list of customers links to it",
+    "customers.confirm_export": "the page of the customer links to it",
+    "customers.confirm_erasure": "the page of the customer links to it",
+    "customers.confirm_opt_out": "the page of the customer links to it",
     "interactions.show_interaction": "the list of interactions links to it",
 }
 STEPS = {"playground.show_interaction": "a script of the playground calls it; it answers in JSON"}

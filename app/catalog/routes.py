@@ -3,7 +3,7 @@
 from app.catalog import service
 from app.catalog.models import FieldDefinition
 from app.catalog.schemas import FieldPathSchema, FieldSchema, FieldsSchema, NewField, NewFieldSchema
-from app.catalog.service import Fields
+from app.catalog.service import Editor, Fields
 from app.core.http.blueprint import Blueprint
 from app.tokens.guards import current_environment, current_key_id
 
@@ -19,7 +19,7 @@ def put_field(new_field: NewField, key: str) -> FieldDefinition:
 
     Earlier requests keep their own copy.
     """
-    return service.put(current_environment(), current_key_id(), key, new_field)
+    return service.put(_editor(), key, new_field)
 
 
 @blp.get("/fields", operation_id="listFields")
@@ -29,7 +29,7 @@ def list_fields() -> Fields:
 
     The built-in fields apply as long as the product has no field of its own that is enabled.
     """
-    return service.list_all(current_environment())
+    return service.list_all(current_environment().product_id)
 
 
 @blp.delete("/fields/<key>", operation_id="deleteField")
@@ -40,4 +40,9 @@ def delete_field(key: str) -> FieldDefinition:
 
     Earlier requests keep their own copy.
     """
-    return service.delete(current_environment(), current_key_id(), key)
+    return service.delete(_editor(), key)
+
+
+def _editor() -> Editor:
+    environment = current_environment()
+    return Editor(environment.workspace_id, environment.product_id, f"key {current_key_id()}")

@@ -1,9 +1,11 @@
 """Manage a product's own fields, and compute its effective catalog."""
 
+import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import orjson
 from sqlalchemy import func, select, text
@@ -15,12 +17,18 @@ from app.catalog.models import FieldDefinition
 from app.catalog.rules import MAX_FIELDS, RESERVED_NAMESPACE
 from app.catalog.schemas import NewField
 from app.catalog.sensitive import find_sensitive
+from app.catalog.sql import enabled_fields
 from app.core import clock
 from app.core.database import session
 from app.core.errors import Conflict, NotFound, Problem, Unprocessable
+from app.core.wire.schemas import camel
 from app.interactions.rules import normalize_operation
-from app.products.key_cache import CallerEnvironment
 from app.screening.service import reject_private
+
+MEMBERS = ("label", "type", "allowed_values", "targeted_advertising_safe", "enabled")
+"""What is stored of a field as it was sent; its operations are normalized."""
+
+_ENABLED_FIELDS = text(f"SELECT {enabled_fields('CAST(:product_id AS uuid)')}")
 
 _LOCK_FIELDS = text("SELECT pg_advisory_xact_lock(hashtext('enrichment_fields'), hashtext(:product_id))")
 
@@ -45,6 +53,23 @@ class UnknownField(NotFound):
         super().__init__(problems=[Problem("/key", self.code, self.sentence, {"allowed": keys})])
 
 
+class FieldExists(Conflict):
+    """The product has a field of its own under this key already."""
+
+    code = "field_exists"
+    sentence = "There is a question with this key already; open it to change it, or choose another key."
+
+    def __init__(self) -> None:
+        super().__init__(problems=[Problem("/key", self.code, self.sentence)])
+
+
+class FieldChanged(Conflict):
+    """Somebody else has changed the field since it was read."""
+
+    code = "field_changed"
+    sentence = "Somebody else has changed this question meanwhile. Open it again to see their change, and repeat yours."
+
+
 @dataclass(frozen=True, slots=True)
 class Fields:
     """A product's own fields, and whether the built-in ones apply."""
@@ -54,44 +79,67 @@ class Fields:
     default_catalog: list[dict[str, Any]]
 
 
-def put(environment: CallerEnvironment, key_id: str, key: str, new_field: NewField) -> FieldDefinition:
+class Editor(NamedTuple):
+    """Whose fields are changed, and by whom: a key or a user, as the audit log names them."""
+
+    workspace_id: uuid.UUID
+    product_id: uuid.UUID
+    actor: str
+
+
+def put(editor: Editor, key: str, new_field: NewField) -> FieldDefinition:
     """Create or replace a field; earlier requests keep their own copy."""
     _validate(key, new_field)
-    _lock_fields(environment)
-    field = session().get(FieldDefinition, (environment.product_id, key))
-    now = clock.now()
-    if field is None:
-        _check_count(environment)
-        field = FieldDefinition(product_id=environment.product_id, key=key, created_at=now)
-        session().add(field)
-    for name in ("label", "type", "allowed_values", "targeted_advertising_safe", "enabled"):
-        setattr(field, name, getattr(new_field, name))
-    field.operations = _normalize_operations(new_field.operations)
-    field.updated_at = now
-    record_audit_entry(
-        environment.workspace_id, f"key {key_id}", "field.written", key, product=str(environment.product_id)
-    )
-    session().flush()
-    return field
+    _lock_fields(editor.product_id)
+    return _store(editor, key, new_field, _find(editor.product_id, key))
 
 
-def delete(environment: CallerEnvironment, key_id: str, key: str) -> FieldDefinition:
+def add(editor: Editor, key: str, new_field: NewField) -> FieldDefinition:
+    """Create a field, or raise `FieldExists`."""
+    _validate(key, new_field)
+    _lock_fields(editor.product_id)
+    if _find(editor.product_id, key) is not None:
+        raise FieldExists
+    return _store(editor, key, new_field, None)
+
+
+def change(editor: Editor, key: str, new_field: NewField, version: datetime | None) -> FieldDefinition:
+    """Replace a field that nobody else has changed since `version`, its `updated_at`, was read."""
+    _validate(key, new_field)
+    return _store(editor, key, new_field, _lock_version(editor.product_id, key, version))
+
+
+def delete(editor: Editor, key: str) -> FieldDefinition:
     """Remove a field and return it."""
-    _lock_fields(environment)
-    field = session().get(FieldDefinition, (environment.product_id, key))
+    _lock_fields(editor.product_id)
+    return _delete(editor, get(editor.product_id, key))
+
+
+def delete_version(editor: Editor, key: str, version: datetime | None) -> FieldDefinition:
+    """Remove a field that nobody else has changed since `version`, its `updated_at`, was read, and return it."""
+    return _delete(editor, _lock_version(editor.product_id, key, version))
+
+
+def preview(editor: Editor, key: str, new_field: NewField) -> Catalog:
+    """Return the catalog that would apply if a field were stored, or raise what `put` raises; nothing is stored."""
+    with session().begin_nested() as savepoint:
+        put(editor, key, new_field)
+        catalog = get_catalog(editor.product_id)
+        savepoint.rollback()
+    return catalog
+
+
+def get(product_id: uuid.UUID, key: str) -> FieldDefinition:
+    """Return a field of a product's own, or raise `UnknownField`."""
+    field = _find(product_id, key)
     if field is None:
-        raise UnknownField([field.key for field in _product_fields(environment)])
-    session().delete(field)
-    record_audit_entry(
-        environment.workspace_id, f"key {key_id}", "field.deleted", key, product=str(environment.product_id)
-    )
-    session().flush()
+        raise UnknownField([field.key for field in _product_fields(product_id)])
     return field
 
 
-def list_all(environment: CallerEnvironment) -> Fields:
+def list_all(product_id: uuid.UUID) -> Fields:
     """Return the fields of a product, by key."""
-    fields = _product_fields(environment)
+    fields = _product_fields(product_id)
     return Fields(
         fields_=fields,
         legacy_catalog_active=not any(field.enabled for field in fields),
@@ -99,15 +147,20 @@ def list_all(environment: CallerEnvironment) -> Fields:
     )
 
 
+def get_catalog(product_id: uuid.UUID) -> Catalog:
+    """Return the fields of a product that apply."""
+    return effective_catalog(session().scalar(_ENABLED_FIELDS, {"product_id": product_id}))
+
+
 @lru_cache(MAX_CACHED_CATALOGS)
-def effective_catalog(enabled_fields: str | None) -> Catalog:
+def effective_catalog(fields: str | None) -> Catalog:
     """Return the fields that apply: the product's own as soon as one is enabled, else the built-in ones.
 
-    `enabled_fields` is what the SQL fragment of that name has read.
+    `fields` is what the SQL fragment `enabled_fields` has read.
     """
-    if enabled_fields is None:
+    if fields is None:
         return catalog_file().catalog
-    return Catalog(entries.PRODUCT_VERSION, tuple(_entry(*members) for members in orjson.loads(enabled_fields)))
+    return Catalog(entries.PRODUCT_VERSION, tuple(_entry(*members) for members in orjson.loads(fields)))
 
 
 def _normalize_operations(operations: Sequence[str] | None) -> list[str] | None:
@@ -115,9 +168,53 @@ def _normalize_operations(operations: Sequence[str] | None) -> list[str] | None:
     return None if operations is None else list(dict.fromkeys(map(normalize_operation, operations)))
 
 
-def _product_fields(environment: CallerEnvironment) -> Sequence[FieldDefinition]:
-    statement = select(FieldDefinition).where(FieldDefinition.product_id == environment.product_id)
+def _find(product_id: uuid.UUID, key: str) -> FieldDefinition | None:
+    return session().get(FieldDefinition, (product_id, key), populate_existing=True)
+
+
+def _product_fields(product_id: uuid.UUID) -> Sequence[FieldDefinition]:
+    statement = select(FieldDefinition).where(FieldDefinition.product_id == product_id)
     return session().scalars(statement.order_by(FieldDefinition.key).limit(MAX_FIELDS)).all()
+
+
+def _store(editor: Editor, key: str, new_field: NewField, field: FieldDefinition | None) -> FieldDefinition:
+    """Write a field, whose row is None if it is new, while the fields of the product are locked."""
+    now, before = clock.now(), _members(field)
+    if field is None:
+        _check_count(editor.product_id)
+        field = FieldDefinition(product_id=editor.product_id, key=key, created_at=now)
+        session().add(field)
+    for name in MEMBERS:
+        setattr(field, name, getattr(new_field, name))
+    field.operations = _normalize_operations(new_field.operations)
+    field.updated_at = now
+    after = _members(field)
+    changed_names = [name for name in after if name not in before or before[name] != after[name]]
+    _record(
+        editor,
+        "field.written",
+        key,
+        before={name: before[name] for name in changed_names if name in before},
+        after={name: after[name] for name in changed_names},
+    )
+    session().flush()
+    return field
+
+
+def _delete(editor: Editor, field: FieldDefinition) -> FieldDefinition:
+    session().delete(field)
+    _record(editor, "field.deleted", field.key, before=_members(field))
+    session().flush()
+    return field
+
+
+def _members(field: FieldDefinition | None) -> dict[str, Any]:
+    """Return what a company can change of a field, under its wire names."""
+    return {} if field is None else {camel(name): getattr(field, name) for name in (*MEMBERS, "operations")}
+
+
+def _record(editor: Editor, action: str, key: str, **details: Any) -> None:
+    record_audit_entry(editor.workspace_id, editor.actor, action, key, product=str(editor.product_id), **details)
 
 
 def _entry(
@@ -133,14 +230,23 @@ def _entry(
     )
 
 
-def _lock_fields(environment: CallerEnvironment) -> None:
+def _lock_fields(product_id: uuid.UUID) -> None:
     """Wait until no other transaction changes the fields of the product."""
-    session().execute(_LOCK_FIELDS, {"product_id": str(environment.product_id)})
+    session().execute(_LOCK_FIELDS, {"product_id": str(product_id)})
 
 
-def _check_count(environment: CallerEnvironment) -> None:
+def _lock_version(product_id: uuid.UUID, key: str, version: datetime | None) -> FieldDefinition:
+    """Return a field, locked, or raise `UnknownField`, or `FieldChanged` unless it has this version."""
+    _lock_fields(product_id)
+    field = get(product_id, key)
+    if field.updated_at != version:
+        raise FieldChanged
+    return field
+
+
+def _check_count(product_id: uuid.UUID) -> None:
     """Raise `TooManyFields` if the product has reached its maximum."""
-    count = select(func.count()).where(FieldDefinition.product_id == environment.product_id)
+    count = select(func.count()).where(FieldDefinition.product_id == product_id)
     if session().execute(count).scalar_one() >= MAX_FIELDS:
         raise TooManyFields
 

@@ -4,7 +4,6 @@ import uuid
 from typing import Any
 
 import click
-import orjson
 
 from app.cli.output import Row, command
 from app.core.database import transaction
@@ -28,8 +27,8 @@ def export(product_id: uuid.UUID, account_ref: str | None, user_ref: str | None,
     try:
         with transaction():
             references = customers.digest(product_id, account_ref, user_ref, anonymous_ref)
-            for row in customers.export(product_id, references):
-                click.echo(orjson.dumps(row, option=orjson.OPT_UTC_Z))
+            for line in customers.export_lines(product_id, customers.get_named(product_id, references)):
+                click.echo(line, nl=False)
     except ApiError as error:
         raise click.ClickException(str(error)) from None
 

@@ -17,7 +17,7 @@ class ContextRetrieval(Base):
     __table_args__ = (
         CheckConstraint(f"purpose IN {PURPOSES}", name="purpose"),
         Index("ix_context_retrievals_created", "environment_id", "created_at"),
-        Index("ix_context_retrievals_customer", "product_id", "customer_id"),
+        Index("ix_context_retrievals_customer_created", "product_id", "customer_id", "created_at"),
     )
 
     product_id: Mapped[uuid.UUID] = mapped_column(primary_key=True)

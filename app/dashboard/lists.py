@@ -112,7 +112,7 @@ def list_by_time(name: str, table: PagedTable[Any], schema: type[Schema], criter
 
 
 def list_page(items: ItemList, *, size: int = PAGE_SIZE, export: str = "export") -> ListPage:
-    """Return the page of a list that the address names; `export` is the endpoint of its export in its blueprint."""
+    """Return the page of a list that the address names; `export` is the endpoint of its export, or empty."""
     cursor = request.args.get(AFTER)
     batch = _read(items, size, _place(items, cursor))
     parameters = {name: value for name, value in request.args.items() if name != AFTER and value}
@@ -125,7 +125,7 @@ def list_page(items: ItemList, *, size: int = PAGE_SIZE, export: str = "export")
         if batch.next_place
         else None,
         first_url=scoped_url(endpoint, **values) if cursor else None,
-        export_urls={name: scoped_url(export_endpoint, file_format=name, **values) for name in FORMATS},
+        export_urls={name: scoped_url(export_endpoint, file_format=name, **values) for name in FORMATS if export},
     )
 
 

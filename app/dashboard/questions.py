@@ -1,12 +1,285 @@
-"""The questions page."""
+"""The pages of questions: the product's catalog as an agent sees it, and its editor."""
 
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+from flask import redirect, request
+from werkzeug.wrappers import Response
+from wtforms import SelectField
+
+from app.accounts.guards import require_role
+from app.catalog import service as catalogs
+from app.catalog.entries import PRODUCT_VERSION, Catalog, Entry, catalog_file, hash_entries
+from app.catalog.models import FieldDefinition
+from app.catalog.rules import CANONICAL_TYPES, MAX_FIELDS
+from app.catalog.schemas import FieldPathSchema
+from app.catalog.service import Editor, UnknownField
+from app.core.errors import ApiError
+from app.customers.rules import PURPOSES, ContextPurpose
+from app.dashboard.figures import Share
+from app.dashboard.lists import FilterForm, text_filter
 from app.dashboard.pages import Page, PageBlueprint
-from app.dashboard.scope import Scope
+from app.dashboard.question_form import QuestionForm, entry_values, field_values
+from app.dashboard.scope import Scope, scoped_url
+from app.enrichment import views
+from app.enrichment.queries import FieldUse, list_field_uses
+from app.enrichment.rules import is_usable
+from app.interactions.rules import MAX_OPERATION_LENGTH, normalize_operation
+
+NOTICES = {"saved": "The question is saved.", "removed": "The question is removed."}
 
 questions = PageBlueprint("questions", has_scope=True)
 
 
+class AgentFilters(FilterForm):
+    """For which request the catalog is shown as its agent sees it."""
+
+    purpose = SelectField("Purpose", choices=list(PURPOSES), default=str(ContextPurpose.PRODUCT_PERSONALIZATION))
+    operation = text_filter("Operation", MAX_OPERATION_LENGTH)
+
+    @property
+    def is_set(self) -> bool:
+        """Whether any filter differs from what is shown without one."""
+        return bool(self.operation.data) or self.purpose.data != self.purpose.default
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A field of a catalog with its state, and how often it was asked for and answered in the shown days."""
+
+    key: str
+    label: str
+    type: str
+    allowed_values: Sequence[str]
+    operations: Sequence[str]
+    purposes: Sequence[str]
+    state: str
+    """`active`, `retired` by the company, or `replaced`: a built-in one where the product has its own."""
+    uses: Sequence[FieldUse]
+
+    @property
+    def answers(self) -> Share:
+        """The share of requests that were answered with it."""
+        return total(self.uses)
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """What an agent would see of a question, and the catalog that would result."""
+
+    entry_text: str | None
+    """None where no agent would see it."""
+    catalog: Catalog
+    replaced_keys: Sequence[str]
+    """The built-in questions that would not be asked any more."""
+    is_last: bool
+    """Whether the built-in questions would be asked again."""
+
+    @property
+    def hash(self) -> str:
+        """The hash of the catalog."""
+        return hash_entries(self.catalog.entries)
+
+
 @questions.page("", "questions/page.html")
-def list_questions(_: Scope) -> Page:
-    """Show the page."""
-    return Page({})
+def list_questions(scope: Scope) -> Page:
+    """Show the product's own questions and the built-in ones, and what an agent is shown of them."""
+    filters = AgentFilters(request.args)
+    values = filters.values()
+    own_fields = catalogs.list_all(scope.product.id).fields_
+    catalog = catalogs.get_catalog(scope.product.id)
+    uses = _uses_by_key(scope)
+    own = [_own_question(field, uses.pop(field.key, [])) for field in own_fields]
+    is_built_in = catalog.version != PRODUCT_VERSION
+    return Page(
+        {
+            "own": own,
+            # What was asked under a key that the product has as well was asked in its words.
+            "built_in": [_built_in_question(entry, uses.pop(entry.key, []), is_built_in) for entry in _built_in()],
+            "former": {key: total(key_uses) for key, key_uses in uses.items()},
+            "catalog": catalog,
+            "hash": hash_entries(catalog.entries),
+            "is_built_in": is_built_in,
+            "max_fields": MAX_FIELDS,
+            "filters_form": filters,
+            "agent_text": _agent_text(catalog, **values),
+            "notice": NOTICES.get(request.args.get("done", "")),
+        }
+    )
+
+
+@questions.page("/new", "questions/edit.html")
+def new_question(_: Scope) -> Page:
+    """Show the form of a new question, which may begin as a built-in one."""
+    require_role()
+    entry = next((entry for entry in _built_in() if entry.key == request.args.get("from")), None)
+    return _form_page(QuestionForm(**entry_values(entry)))
+
+
+@questions.form("/new", "questions/edit.html")
+def add_question(scope: Scope) -> Page | Response:
+    """Add a question, or show the form again with what is wrong."""
+    form = QuestionForm()
+    try:
+        key, new_field = form.read()
+        catalogs.add(_editor(scope), key, new_field)
+    except ApiError as error:
+        return _form_page(form, error)
+    return _done("saved")
+
+
+@questions.page("/fields/<key>", "questions/edit.html")
+def edit_question(scope: Scope, key: str) -> Page:
+    """Show the form of one of the product's own questions."""
+    form = QuestionForm(**field_values(_get(scope, key)))
+    require_role()
+    # The rules may have become stricter since it was stored; what is wrong is told when it is saved.
+    with suppress(ApiError):
+        return _form_page(form, key=key, preview=_preview(scope, form))
+    return _form_page(form, key=key)
+
+
+@questions.form("/fields/<key>", "questions/edit.html")
+def change_question(scope: Scope, key: str) -> Page | Response:
+    """Change a question unless somebody else has meanwhile, or show the form again with what is wrong."""
+    _get(scope, key)
+    form = QuestionForm(key=key)
+    form.key.data = key
+    try:
+        _, new_field = form.read()
+        catalogs.change(_editor(scope), key, new_field, form.read_version())
+    except ApiError as error:
+        return _form_page(form, error, key=key)
+    return _done("saved")
+
+
+@questions.form("/preview", "questions/edit.html")
+def preview_question(scope: Scope) -> Page:
+    """Show the form with what an agent would see of it; nothing is stored."""
+    form = QuestionForm()
+    key = (form.key.data or None) if form.read_version() else None
+    try:
+        preview = _preview(scope, form)
+    except ApiError as error:
+        # It is what was asked for, also where it is asked for at each key that is typed.
+        form.show_error(error)
+        return _form_page(form, key=key)
+    return _form_page(form, key=key, preview=preview)
+
+
+@questions.page("/fields/<key>/remove", "questions/remove.html")
+def confirm_removal(scope: Scope, key: str) -> Page:
+    """Ask whether a question shall be removed, with what follows."""
+    field = _get(scope, key)
+    require_role()
+    return _removal_page(scope, field)
+
+
+@questions.form("/fields/<key>/remove", "questions/remove.html")
+def remove_question(scope: Scope, key: str) -> Page | Response:
+    """Remove a question unless somebody else has changed it since the page was shown."""
+    field = _get(scope, key)
+    try:
+        catalogs.delete_version(_editor(scope), key, QuestionForm().read_version())
+    except catalogs.FieldChanged as error:
+        return _removal_page(scope, field, error)
+    return _done("removed")
+
+
+def total(uses: Iterable[FieldUse]) -> Share:
+    """Return how many of all requests that asked were answered, for every purpose."""
+    uses = list(uses)
+    return Share(sum(use.answered for use in uses), sum(use.asked for use in uses))
+
+
+def _editor(scope: Scope) -> Editor:
+    return Editor(scope.product.workspace_id, scope.product.id, scope.login.actor)
+
+
+def _get(scope: Scope, key: str) -> FieldDefinition:
+    """Return a question of the product's own, or raise `UnknownField`, also for what is no key at all."""
+    try:
+        FieldPathSchema().accept({"key": key})
+    except ApiError:
+        raise UnknownField([]) from None
+    return catalogs.get(scope.product.id, key)
+
+
+def _done(notice: str) -> Response:
+    return redirect(scoped_url("questions.list_questions", done=notice), 303)
+
+
+def _form_page(
+    form: QuestionForm, error: ApiError | None = None, *, key: str | None = None, preview: Preview | None = None
+) -> Page:
+    if error:
+        form.show_error(error)
+    variables = {"form": form, "key": key, "preview": preview, "types": CANONICAL_TYPES}
+    return Page(variables, error.status if error else 200)
+
+
+def _removal_page(scope: Scope, field: FieldDefinition, error: ApiError | None = None) -> Page:
+    active_fields = [field for field in catalogs.list_all(scope.product.id).fields_ if field.enabled]
+    is_last = field.enabled and len(active_fields) == 1
+    variables = {"field": field, "is_last": is_last, "built_in_count": len(_built_in()), "error": error}
+    return Page(variables, error.status if error else 200)
+
+
+def _preview(scope: Scope, form: QuestionForm) -> Preview:
+    key, new_field = form.read()
+    was_built_in = catalogs.get_catalog(scope.product.id).version != PRODUCT_VERSION
+    catalog = catalogs.preview(_editor(scope), key, new_field)
+    is_built_in = catalog.version != PRODUCT_VERSION
+    entry = next((entry for entry in catalog.entries if entry.key == key and not is_built_in), None)
+    return Preview(
+        entry_text=_json(entry.as_wire()) if entry else None,
+        catalog=catalog,
+        replaced_keys=[entry.key for entry in _built_in()] if was_built_in and not is_built_in else [],
+        is_last=is_built_in and not was_built_in,
+    )
+
+
+def _uses_by_key(scope: Scope) -> dict[str, list[FieldUse]]:
+    uses = defaultdict(list)
+    for use in list_field_uses(scope.environment.id, scope.first_on):
+        uses[use.key].append(use)
+    return uses
+
+
+def _built_in() -> Sequence[Entry]:
+    return catalog_file().catalog.entries
+
+
+def _own_question(field: FieldDefinition, uses: Sequence[FieldUse]) -> Question:
+    return Question(
+        key=field.key,
+        label=field.label,
+        type=field.type,
+        allowed_values=field.allowed_values,
+        operations=field.operations or (),
+        purposes=_purposes(field.targeted_advertising_safe),
+        state="active" if field.enabled else "retired",
+        uses=uses,
+    )
+
+
+def _built_in_question(entry: Entry, uses: Sequence[FieldUse], is_active: bool) -> Question:
+    purposes = _purposes(entry.targeted_advertising_safe)
+    state = "active" if is_active else "replaced"
+    return Question(entry.key, entry.label, entry.type, entry.allowed_values, (), purposes, state, uses)
+
+
+def _purposes(is_advertising_safe: bool) -> list[str]:
+    return [purpose for purpose in PURPOSES if is_usable(is_advertising_safe, purpose)]
+
+
+def _agent_text(catalog: Catalog, purpose: str, operation: str = "") -> str:
+    return _json(views.preview(catalog, normalize_operation(operation), purpose))
+
+
+def _json(value: Any) -> str:
+    return orjson.dumps(value, option=orjson.OPT_INDENT_2).decode()

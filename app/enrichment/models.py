@@ -1,16 +1,18 @@
 """Requests for context, and the signals that answers become."""
 
 import uuid
-from datetime import datetime
+from datetime import date, datetime
 from typing import Any
 
 from sqlalchemy import (
     ARRAY,
     Boolean,
     CheckConstraint,
+    Date,
     DateTime,
     Double,
     Index,
+    Integer,
     LargeBinary,
     SmallInteger,
     Text,
@@ -83,6 +85,20 @@ class ClosedRequest(Base):
     environment_id: Mapped[uuid.UUID] = mapped_column(primary_key=True)
     interaction_id: Mapped[uuid.UUID] = mapped_column(primary_key=True)
     closed_at: Mapped[datetime] = mapped_column(DateTime(timezone=True))
+
+
+class FieldDay(Base):
+    """How many requests of a day (UTC) asked for a field, and were answered with it, of those that have left."""
+
+    __tablename__ = "field_days"
+    __table_args__ = (CheckConstraint(f"purpose IN {PURPOSES}", name="purpose"),)
+
+    environment_id: Mapped[uuid.UUID] = mapped_column(primary_key=True)
+    day_on: Mapped[date] = mapped_column(Date, primary_key=True)
+    key: Mapped[str] = mapped_column(Text, primary_key=True)
+    purpose: Mapped[str] = mapped_column(Text, primary_key=True)
+    asked: Mapped[int] = mapped_column(Integer)
+    answered: Mapped[int] = mapped_column(Integer)
 
 
 class Signal(Base):

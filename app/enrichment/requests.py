@@ -97,15 +97,16 @@ def create(environment: CallerEnvironment, key_id: str, new_request: NewRequest)
 
 def choose_entries(effective: Catalog, new_request: NewRequest) -> list[Entry]:
     """Return the fields that a request may ask for, or raise if it names one that it may not."""
-    usable_entries = {entry.key: entry for entry in effective.entries if _problem_code(entry, new_request) is None}
+    usable_entries = views.usable_entries(effective, new_request.operation, new_request.purpose)
     if new_request.field_keys is None:
-        return list(usable_entries.values())
+        return usable_entries
+    usable_keys = [entry.key for entry in usable_entries]
     entries = {entry.key: entry for entry in effective.entries}
     problems = []
     for index, key in enumerate(new_request.field_keys):
         code = _problem_code(entries.get(key), new_request)
         if code:
-            problems.append(Problem(f"/fieldKeys/{index}", code, _PROBLEMS[code], {"allowed": list(usable_entries)}))
+            problems.append(Problem(f"/fieldKeys/{index}", code, _PROBLEMS[code], {"allowed": usable_keys}))
     if problems:
         raise Unprocessable(code=problems[0].code, problems=problems)
     return [entries[key] for key in sorted(new_request.field_keys)]

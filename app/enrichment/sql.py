@@ -50,3 +50,32 @@ CUSTOMER_HAS_NO_ROWS = """
         SELECT FROM enrichment_requests r WHERE r.product_id = customers.product_id AND r.customer_id = customers.id
     )
 """
+
+
+def field_counts(requests: str) -> str:
+    """Return a query of how often fields were asked for and answered by environment, day, key and purpose.
+
+    `requests` is a source of rows of `enrichment_requests`, as it follows FROM. The fields of requests of one catalog
+    are read once, since a catalog is thousands of characters long.
+    """
+    day_on = "(r.created_at AT TIME ZONE 'UTC')::date"
+    return f"""
+        SELECT environment_id, day_on, key, purpose, sum(asked)::integer AS asked, sum(answered)::integer AS answered
+        FROM (
+            SELECT c.environment_id, c.day_on, e.entry ->> 'key' AS key, c.purpose, c.requests AS asked, 0 AS answered
+            FROM (
+                SELECT r.environment_id, {day_on} AS day_on, r.purpose, count(*) AS requests,
+                       min(r.interaction_id::text)::uuid AS interaction_id
+                FROM {requests} r GROUP BY r.environment_id, day_on, r.purpose, r.catalog_hash
+            ) c
+            CROSS JOIN jsonb_array_elements((
+                SELECT r.catalog FROM {requests} r
+                WHERE r.environment_id = c.environment_id AND r.interaction_id = c.interaction_id
+            )) AS e (entry)
+            UNION ALL
+            SELECT r.environment_id, {day_on}, i.item ->> 'key', r.purpose, 0, 1
+            FROM {requests} r CROSS JOIN jsonb_array_elements(r.receipt) AS i (item)
+            WHERE r.state = 'answered'
+        ) uses
+        GROUP BY environment_id, day_on, key, purpose
+    """

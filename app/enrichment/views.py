@@ -10,7 +10,7 @@ from typing import Any
 import orjson
 from cachetools import LRUCache, cached
 
-from app.catalog.entries import PRODUCT_VERSION, hash_entries
+from app.catalog.entries import PRODUCT_VERSION, Catalog, Entry, hash_entries
 from app.catalog.schemas import CatalogEntrySchema
 from app.core import protocol
 from app.core.pepper import current_pepper
@@ -20,7 +20,7 @@ from app.core.wire.encoder import list_encoder
 from app.customers.rules import CHOICES, Level
 from app.enrichment.models import EnrichmentRequest
 from app.enrichment.queries import StoredRequest
-from app.enrichment.rules import MAX_ITEMS, PROVENANCES, STATUSES, State
+from app.enrichment.rules import MAX_ITEMS, PROVENANCES, STATUSES, State, is_usable
 from app.enrichment.schemas import NewRequest
 from app.products.key_cache import CallerEnvironment
 from app.tokens import handle
@@ -125,18 +125,44 @@ def submit(request: AnyRequest) -> dict[str, Any] | None:
     if request.state != State.ANSWER_READY:
         return None
     catalog = _encode_catalog(request)
+    types = sorted({entry["type"] for entry in request.catalog})
+    return {**_action(ANSWERS, request), "bodySchema": _answer_body(catalog, types, request.catalog_version)}
+
+
+def preview(catalog: Catalog, operation: str, purpose: str) -> dict[str, Any]:
+    """Return what an agent is shown of a catalog when a request is open: its texts, and the body of its answer."""
+    texts = _TEXTS[State.ANSWER_READY][purpose]
+    entries = usable_entries(catalog, operation, purpose)
+    if not entries:
+        return {"stageInstruction": _TEXTS[State.NO_RELEVANT_CONTEXT]["stage"], "answerInstruction": None}
+    types = sorted({entry.type for entry in entries})
+    return {
+        "stageInstruction": texts["stage"],
+        "answerInstruction": texts["answer"],
+        "catalog": {"version": catalog.version, "hash": hash_entries(entries)},
+        "bodySchema": _answer_body([entry.as_wire() for entry in entries], types, catalog.version),
+    }
+
+
+def usable_entries(catalog: Catalog, operation: str, purpose: str) -> list[Entry]:
+    """Return the fields of a catalog that may be asked for in an operation, for a purpose."""
+    return [
+        entry
+        for entry in catalog.entries
+        if entry.is_bound_to(operation) and is_usable(entry.targeted_advertising_safe, purpose)
+    ]
+
+
+def _answer_body(catalog: Any, types: list[str], catalog_version: str) -> dict[str, Any]:
     items = {
         "maximum": MAX_ITEMS,
         "required": list(REQUIRED),
-        "type": sorted({entry["type"] for entry in request.catalog}),
+        "type": types,
         "provenance": list(PROVENANCES),
-        "catalogVersion": request.catalog_version,
+        "catalogVersion": catalog_version,
         "catalog": catalog,
     }
-    return {
-        **_action(ANSWERS, request),
-        "bodySchema": {"status": list(STATUSES), "items": items, "catalog": catalog},
-    }
+    return {"status": list(STATUSES), "items": items, "catalog": catalog}
 
 
 _encode_entries = list_encoder(CatalogEntrySchema())

@@ -19,7 +19,7 @@ class PersonalizationDecision(Base):
         CheckConstraint(f"purpose IN {PURPOSES}", name="purpose"),
         Index("ix_personalization_decisions_id", "product_id", "id", unique=True),
         Index("ix_personalization_decisions_created", "product_id", "created_at"),
-        Index("ix_personalization_decisions_customer", "product_id", "customer_id"),
+        Index("ix_personalization_decisions_customer_created", "product_id", "customer_id", "created_at"),
     )
 
     product_id: Mapped[uuid.UUID] = mapped_column(primary_key=True)

@@ -1,9 +1,13 @@
-"""Read decisions and their outcomes by pages."""
+"""Read decisions and their outcomes, by pages or of one customer."""
 
 import uuid
+from collections.abc import Sequence
 from datetime import datetime
 from typing import NamedTuple
 
+from sqlalchemy import text
+
+from app.core.database import session
 from app.core.database.pages import PagedTable
 
 
@@ -62,3 +66,27 @@ OUTCOMES = PagedTable(
     tenant="product_id",
     id="id",
 )
+
+_DECISIONS_OF_CUSTOMER = text("""
+    SELECT id, external_id, retrieval_id, purpose, signal_ids::text[] AS signal_ids, variant, created_at
+    FROM personalization_decisions
+    WHERE product_id = :product_id AND customer_id = :customer_id ORDER BY created_at DESC LIMIT :limit
+""")
+
+_OUTCOMES_OF_DECISIONS = text("""
+    SELECT id, external_id, decision_id, outcome, coalesce(occurred_at, created_at) AS occurred_at, created_at
+    FROM personalization_outcomes
+    WHERE product_id = :product_id AND decision_id = ANY(:decision_ids) ORDER BY created_at DESC, id LIMIT :limit
+""")
+
+
+def list_decisions_of(product_id: uuid.UUID, customer_id: uuid.UUID, limit: int) -> list[DecisionItem]:
+    """Return the newest decisions about a customer."""
+    values = {"product_id": product_id, "customer_id": customer_id, "limit": limit}
+    return [DecisionItem(*row) for row in session().execute(_DECISIONS_OF_CUSTOMER, values)]
+
+
+def list_outcomes_of(product_id: uuid.UUID, decision_ids: Sequence[uuid.UUID], limit: int) -> list[OutcomeItem]:
+    """Return the newest outcomes of some decisions."""
+    values = {"product_id": product_id, "decision_ids": list(decision_ids), "limit": limit}
+    return [OutcomeItem(*row) for row in session().execute(_OUTCOMES_OF_DECISIONS, values)]

@@ -5,11 +5,13 @@ from typing import Any
 
 import pytest
 from flask.testing import FlaskClient
+from sqlalchemy import select
 
+from app.accounts.models import AuditEntry
 from app.catalog.entries import FILE, BadCatalog, catalog_file, read
 from app.catalog.rules import MAX_FIELDS
 from app.catalog.sensitive import find_sensitive
-from app.core.database import transaction
+from app.core.database import session, transaction
 from tests.context_api import ADVERTISING, ContextApi, item
 from tests.factories import Company, bearer, create_company
 
@@ -217,3 +219,29 @@ def test_the_built_in_catalog_has_no_sensitive_field() -> None:
     for entry in catalog_file().catalog.entries:
         texts = (entry.key, entry.label, *entry.allowed_values)
         assert find_sensitive(texts, catalog_file().sensitive) is None, entry.key
+
+
+def audit_details(action: str) -> list[Any]:
+    with transaction():
+        entries = session().scalars(select(AuditEntry).where(AuditEntry.action == action).order_by(AuditEntry.id))
+        return [entry.details for entry in entries]
+
+
+def test_the_audit_log_has_what_a_change_replaced(context_api: ContextApi) -> None:
+    product = str(context_api.company.product_id)
+    context_api.put_field("trip.pace")
+    context_api.put_field("trip.pace", label="Wanted pace")
+    delete(context_api, "trip.pace")
+    members = {
+        "label": "Preferred pace",
+        "type": "preference",
+        "allowedValues": ["slow", "fast"],
+        "targetedAdvertisingSafe": False,
+        "operations": None,
+        "enabled": True,
+    }
+    assert audit_details("field.written") == [
+        {"product": product, "before": {}, "after": members},
+        {"product": product, "before": {"label": "Preferred pace"}, "after": {"label": "Wanted pace"}},
+    ]
+    assert audit_details("field.deleted") == [{"product": product, "before": {**members, "label": "Wanted pace"}}]

@@ -80,6 +80,8 @@ def create_context(context_api: ContextApi) -> None:
     with transaction():
         statement = "INSERT INTO closed_requests (environment_id, interaction_id, closed_at) VALUES (:id, :id, now())"
         session().execute(text(statement), {"id": context_api.company.environment_id})
+        insert = "INSERT INTO field_days VALUES (:id, now(), 'content.format', 'product_personalization', 1, 0)"
+        session().execute(text(insert), {"id": context_api.company.environment_id})
 
 
 def rows_of(company: Company) -> dict[str, int]:

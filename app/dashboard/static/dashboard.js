@@ -22,6 +22,22 @@ for (const button of document.querySelectorAll("[data-copy]")) {
   });
 }
 
+// The preview of a form follows what is typed; the latest answer stays.
+for (const form of document.querySelectorAll("form[data-preview]")) {
+  const target = document.getElementById("preview");
+  let timer, latest;
+  const show = async () => {
+    const request = (latest = fetch(form.dataset.preview, { method: "POST", body: new FormData(form), headers: { Accept: "text/html" } }));
+    const response = await request.catch(() => null);
+    const page = response && new DOMParser().parseFromString(await response.text(), "text/html");
+    if (request === latest && page?.getElementById("preview")) target.innerHTML = page.getElementById("preview").innerHTML;
+  };
+  form.addEventListener("input", () => {
+    clearTimeout(timer);
+    timer = setTimeout(show, 500);
+  });
+}
+
 // A list is walked with j and k, and e opens what is selected; each row that has one link is an entry.
 const rows = [...document.querySelectorAll("[data-keyboard] tbody tr, [data-keyboard] > article")];
 let selected = -1;
