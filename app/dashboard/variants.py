@@ -8,7 +8,7 @@ from flask import request
 
 from app.core.database.pages import Criteria
 from app.customers.rules import PURPOSES
-from app.dashboard.figures import Difference, Share
+from app.dashboard.figures import Difference, Share, thousands
 from app.dashboard.lists import FilterForm, ItemList, choice_filter, list_by_time, list_page, text_filter
 from app.dashboard.pages import Page, PageBlueprint
 from app.dashboard.scope import Scope
@@ -53,6 +53,12 @@ class GroupFigures:
             return None
         return Difference(self.share, positive_share(self.baseline))
 
+    @property
+    def outcomes_text(self) -> str:
+        """How many decisions have each outcome as their last."""
+        counts = [f"{thousands(count)} {name}" for name, count in self.counts.outcomes.items() if count]
+        return ", ".join(counts) or "–"
+
 
 @variants.page("", "variants/page.html")
 def show_variants(scope: Scope) -> Page:
@@ -70,7 +76,6 @@ def show_variants(scope: Scope) -> Page:
             "variant_contexts": _by_both(groups),
             "decision_count": sum(group.decisions for group in contexts),
             "counted": COUNTED_DECISIONS,
-            "outcome_names": OUTCOMES,
             "positive_outcomes": POSITIVE_OUTCOMES,
             "list": list_page(_list(scope, filters)),
         }

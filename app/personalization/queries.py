@@ -109,8 +109,8 @@ DECISIONS_WITH_OUTCOMES = PagedTable(
     """,
 )
 
-COUNTED_DECISIONS = 20_000
-"""Decisions that are counted, the newest ones: joining their outcomes takes some fifty milliseconds."""
+COUNTED_DECISIONS = 10_000
+"""Decisions that are counted, the newest ones: joining their outcomes takes some thirty milliseconds."""
 
 MAX_GROUPS = 300
 

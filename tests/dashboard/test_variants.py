@@ -95,14 +95,14 @@ def test_variants_have_their_share_coverage_and_lift(browser: FlaskClient, compa
     decide_often(company, "reranked", 9, 1, open_=6)
     decide_often(company, None, 3, 7)
     text = page_text(browser)
-    assert "reranked 90 % 60 to 98 % 10 of 16 +60 points +17 to +81 points 9 0 0 1 0" in text
-    assert "no variant 30 % 11 to 60 % 10 of 10 baseline 3 0 0 7 0" in text
+    assert "reranked 90 % 60 to 98 % 10 of 16 +60 points +17 to +81 points 9 conversion, 1 dismissal" in text
+    assert "no variant 30 % 11 to 60 % 10 of 10 baseline 3 conversion, 7 dismissal" in text
 
 
 def test_below_ten_outcomes_there_is_neither_a_share_nor_a_lift(browser: FlaskClient, company: Company) -> None:
     decide_often(company, "reranked", 9, 0, open_=9)
     decide_often(company, None, 3, 7)
-    assert "reranked – 9 of 18 – 9 0 0 0 0" in page_text(browser)
+    assert "reranked – 9 of 18 – 9 conversion" in page_text(browser)
 
 
 def test_the_last_outcome_of_a_decision_counts(browser: FlaskClient, company: Company) -> None:
@@ -112,9 +112,9 @@ def test_the_last_outcome_of_a_decision_counts(browser: FlaskClient, company: Co
     now = clock.now()
     record(company, decision_id, "dismissal", now, occurred_at=now - timedelta(days=1))
     text = page_text(browser)
-    assert "a – 1 of 1 – 0 0 0 0 1" in text
-    assert "b – 1 of 1 – 0 1 0 0 0" in text
-    assert "c – 1 of 1 – 1 0 0 0 0" in text
+    assert "a – 1 of 1 – 1 abandonment" in text
+    assert "b – 1 of 1 – 1 completion" in text
+    assert "c – 1 of 1 – 1 conversion" in text
     outcomes = re.findall(r'<span class="badge (\w+)">(\w+)</span>', browser.get("/personalization").text)
     assert sorted(outcomes) == [("partial", "abandonment"), ("success", "completion"), ("success", "conversion")]
 
@@ -125,8 +125,8 @@ def test_decisions_with_context_are_compared_with_those_without(browser: FlaskCl
             decide(company, variant, "conversion" if number < 8 else "dismissal", signals=2)
             decide(company, variant, "conversion" if number < 5 else "dismissal", signals=0)
     text = page_text(browser)
-    assert "with context 80 % 58 to 92 % 20 of 20 +30 points +1 to +53 points 16 0 0 4 0" in text
-    assert "without context 50 % 30 to 70 % 20 of 20 baseline 10 0 0 10 0" in text
+    assert "with context 80 % 58 to 92 % 20 of 20 +30 points +1 to +53 points 16 conversion, 4 dismissal" in text
+    assert "without context 50 % 30 to 70 % 20 of 20 baseline 10 conversion, 10 dismissal" in text
     assert "b, with context 80 % 49 to 94 % 10 of 10 +30 points −11 to +60 points" in text
 
 
