@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from flask.testing import FlaskClient
-from sqlalchemy import text
+from sqlalchemy import Engine, event, text
 
 from app.core.database import session, transaction
 from tests.factories import Company
@@ -63,3 +63,18 @@ def export_csv(client: FlaskClient, path: str) -> list[dict[str, str]]:
     response = client.get(path)
     assert (response.status_code, response.mimetype) == (200, "text/csv")
     return list(csv.DictReader(io.StringIO(response.text)))
+
+
+def count_statements(client: FlaskClient, path: str) -> int:
+    """Return how many statements a page executes."""
+    statements: list[str] = []
+
+    def record(_connection: object, _cursor: object, sql: str, *_: object) -> None:
+        statements.append(sql)
+
+    event.listen(Engine, "before_cursor_execute", record)
+    try:
+        assert client.get(path).status_code == 200
+    finally:
+        event.remove(Engine, "before_cursor_execute", record)
+    return len(statements)

@@ -11,7 +11,7 @@ from flask.testing import FlaskClient
 from app.core import clock
 from app.core.database import transaction
 from app.products import service as products
-from tests.dashboard.history import export, export_csv, insert, words
+from tests.dashboard.history import count_statements, export, export_csv, insert, words
 from tests.factories import Company, create_company, observation, send_evidence, sign_in
 
 
@@ -148,3 +148,11 @@ def test_without_evidence_the_page_says_how_to_send_it(browser: FlaskClient, com
     assert '<a class="button primary" href="/keys?' in page
     assert "Sources" not in words(page)
     assert browser.get(f"/ai-traffic/export.csv?environment={other_company.environment_id}").status_code == 404
+
+
+def test_the_page_takes_as_many_statements_for_many_sources_as_for_one(browser: FlaskClient, company: Company) -> None:
+    count_evidence(company, 3)
+    count = count_statements(browser, "/ai-traffic")
+    for number in range(8):
+        count_evidence(company, 3, source_provider=f"cdn-{number}")
+    assert count_statements(browser, "/ai-traffic") == count <= 9

@@ -14,7 +14,7 @@ from app.products import service as products
 from app.products.models import Key
 from app.products.rules import KeyKind, Mode
 from app.webhooks.models import WebhookEndpoint
-from tests.dashboard.history import HOSTILE, count_day, insert, words
+from tests.dashboard.history import HOSTILE, count_day, count_statements, insert, words
 from tests.factories import Company, create_company, sign_in
 from tests.reading.fixtures import Reader
 
@@ -207,3 +207,13 @@ def test_other_environments_count_for_nothing(browser: FlaskClient, company: Com
     assert "Of another environment." not in text
     assert "Interactions 0 0 confirmed" in text
     assert browser.get(f"/?environment={other_company.environment_id}").status_code == 404
+
+
+def test_the_page_takes_as_many_statements_for_much_as_for_little(
+    browser: FlaskClient, company: Company, reader: Reader
+) -> None:
+    count = count_statements(browser, "/")
+    for number in range(5):
+        count_day(company, f"/{number}", 3, 1, 1, 1)
+        reader.store_review(interaction_id=reader.store_interaction())
+    assert count_statements(browser, "/") == count <= 14

@@ -11,7 +11,7 @@ from flask.testing import FlaskClient
 from app.core.database import transaction
 from app.dashboard import operations
 from app.dashboard.lists import list_page
-from tests.dashboard.history import HOSTILE, count_day, export, export_csv, words
+from tests.dashboard.history import HOSTILE, count_day, count_statements, export, export_csv, words
 from tests.factories import Company, create_company, sign_in
 from tests.reading.fixtures import Reader
 
@@ -185,3 +185,13 @@ def test_without_operations_the_page_links_to_the_set_up(browser: FlaskClient) -
     page = browser.get("/operations").text
     assert "No operation yet" in page
     assert '<a class="button primary" href="/set-up?' in page
+
+
+def test_the_list_takes_as_many_statements_for_many_operations_as_for_one(
+    browser: FlaskClient, company: Company
+) -> None:
+    count_day(company, "/0", 3, 1, 1, 1)
+    count = count_statements(browser, "/operations")
+    for number in range(1, 9):
+        count_day(company, f"/{number}", 3, 1, 1, 1)
+    assert count_statements(browser, "/operations") == count <= 8

@@ -14,7 +14,7 @@ from app.core.database import transaction
 from app.dashboard import variants
 from app.dashboard.lists import list_page
 from app.personalization import queries
-from tests.dashboard.history import HOSTILE, export, export_csv, insert, words
+from tests.dashboard.history import HOSTILE, count_statements, export, export_csv, insert, words
 from tests.factories import Company, create_company, sign_in
 
 PERSONALIZATION, ADVERTISING = "product_personalization", "targeted_advertising"
@@ -227,3 +227,13 @@ def test_decisions_of_other_products_count_for_nothing(browser: FlaskClient, com
     assert "No decision yet" in page
     assert "With and without context" not in page
     assert browser.get(f"/personalization?environment={other_company.environment_id}").status_code == 404
+
+
+def test_the_page_takes_as_many_statements_for_many_decisions_as_for_one(
+    browser: FlaskClient, company: Company
+) -> None:
+    decide(company, "a", "conversion")
+    count = count_statements(browser, "/personalization")
+    for number in range(8):
+        decide(company, f"b{number}", "conversion", "dismissal")
+    assert count_statements(browser, "/personalization") == count <= 8
