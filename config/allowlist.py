@@ -44,6 +44,10 @@ class Agent:
     schema_version: int
     is_assistant_visit: bool
     """Whether a fetch of it may be entry_name the visit of an assistant."""
+    source: str
+    """Where its provider documents it."""
+    checked_on: date
+    """When it was last looked up there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +57,8 @@ class Referrer:
     host: str
     provider: str
     schema_version: int
+    source: str
+    checked_on: date
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,11 +180,15 @@ def _build_allowlist(entries: Entries) -> Allowlist:
                 entry["fetch_class"],
                 entry["schema_version"],
                 is_assistant_visit=entry["fetch_class"] == USER_FETCH,
+                source=entry["source"],
+                checked_on=entry["checked"],
             )
             for entry in entries["agents"]
         },
         referrers={
-            entry["host"]: Referrer(entry["host"], entry["provider"], entry["schema_version"])
+            entry["host"]: Referrer(
+                entry["host"], entry["provider"], entry["schema_version"], entry["source"], entry["checked"]
+            )
             for entry in entries["referrers"]
         },
         network_methods={**methods, **dict.fromkeys(_OTHER_METHODS, SCHEMA_VERSIONS[0])},

@@ -138,6 +138,7 @@ PAGES_WITHOUT_A_LINK = {
     "customers.confirm_erasure": "the page of the customer links to it",
     "customers.confirm_opt_out": "the page of the customer links to it",
     "interactions.show_interaction": "the list of interactions links to it",
+    "operations.show_operation": "the list of operations links to it",
 }
 STEPS = {"playground.show_interaction": "a script of the playground calls it; it answers in JSON"}
 

@@ -1,7 +1,7 @@
 """Figures of pages: shares with their intervals, and how numbers are written."""
 
 from dataclasses import dataclass
-from math import sqrt
+from math import hypot, sqrt
 
 Z_95 = 1.959964
 """The quantile of the normal distribution for an interval at 95 %."""
@@ -52,6 +52,53 @@ class Share:
     def coverage_text(self) -> str:
         """What the share is of: `10 of 16`."""
         return f"{thousands(self.count)} of {thousands(self.of)}"
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """How much a share is above another one, with its interval at 95 % by Newcombe's method 10 (1998)."""
+
+    share: Share
+    baseline: Share
+
+    @property
+    def is_shown(self) -> bool:
+        """Whether both have enough observations."""
+        return self.share.is_shown and self.baseline.is_shown
+
+    @property
+    def value(self) -> float:
+        """The difference."""
+        return self.share.value - self.baseline.value
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """The bounds of the interval, made of the Wilson intervals of both."""
+        (low, high), (base_low, base_high) = self.share.interval, self.baseline.interval
+        below = hypot(self.share.value - low, base_high - self.baseline.value)
+        above = hypot(high - self.share.value, self.baseline.value - base_low)
+        return self.value - below, self.value + above
+
+    @property
+    def is_certain(self) -> bool:
+        """Whether the interval leaves zero out."""
+        low, high = self.interval
+        return self.is_shown and (low > 0 or high < 0)
+
+    @property
+    def text(self) -> str:
+        """The difference as a page shows it: `+5 points`, or a dash below ten observations of either."""
+        return f"{_points(self.value)} points" if self.is_shown else "–"
+
+    @property
+    def interval_text(self) -> str:
+        """The interval as a page shows it: `−2 to +12 points`."""
+        low, high = self.interval
+        return f"{_points(low)} to {_points(high)} points"
+
+
+def _points(value: float) -> str:
+    return f"{round(value * 100):+d}".replace("-", "−").replace("+0", "0")
 
 
 def percent(value: float) -> str:

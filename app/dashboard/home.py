@@ -1,12 +1,88 @@
 """The home page: did it work for agents, and what should be fixed next?"""
 
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+from app.core.database.pages import Criteria
+from app.dashboard.days import counts_of, kept_days, outcome_chart, shown_days, success_share
+from app.dashboard.decisions import has_active_key, list_decisions
+from app.dashboard.figures import Difference, Share
 from app.dashboard.pages import Page, PageBlueprint
 from app.dashboard.scope import Scope
+from app.interactions.queries import find_newest_received_at
+from app.outcomes.queries import REVIEW_PAGES
+from app.products import service as products
+from app.products.rules import KeyKind
+from app.summaries import queries as summaries
+from app.summaries.days import Counts, DayCounts, DayRange, list_days
+from app.summaries.queries import OperationCriteria, OperationItem
+from app.summaries.rules import Sort
 
 home = PageBlueprint("home", has_scope=True)
 
+REVIEWS_SHOWN = 5
+OPERATIONS_SHOWN = 5
+LEAVING_DAYS = 7
+"""What passes the retention within these days is announced."""
+
+
+@dataclass(frozen=True, slots=True)
+class FailingOperation:
+    """An operation with the share of its reviews that say failure."""
+
+    item: OperationItem
+
+    @property
+    def share(self) -> Share:
+        """The share of reviews that say failure."""
+        return Share(self.item.failure, self.item.reviews)
+
 
 @home.page("/", "home/page.html")
-def show_home(_: Scope) -> Page:
+def show_home(scope: Scope) -> Page:
     """Show how the environment does."""
-    return Page({})
+    keys = products.list_keys(scope.environment.id)
+    newest_received_at = find_newest_received_at(scope.environment.id)
+    variables = {"newest_received_at": newest_received_at, "decisions": list_decisions(scope, keys)}
+    if newest_received_at is None:
+        return Page({**variables, "has_key": has_active_key(keys, KeyKind.PRODUCT)})
+    return Page({**variables, **_figures(scope)})
+
+
+def _figures(scope: Scope) -> dict[str, Any]:
+    days, kept = shown_days(scope), kept_days(scope)
+    days_before = DayRange(days.first_on - timedelta(days=scope.days), days.first_on - timedelta(days=1))
+    leaving = DayRange(kept.first_on, kept.first_on + timedelta(days=LEAVING_DAYS - 1))
+    # One statement reads both periods; what leaves soon is days away from them, where much is kept.
+    rows = list_days(scope.environment.id, DayRange(max(days_before.first_on, kept.first_on), days.last_on))
+    counts, counts_before = counts_of(days, rows), counts_of(days_before, rows)
+    share, share_before = success_share(counts), success_share(counts_before)
+    return {
+        "counts": counts,
+        "share": share,
+        "counts_before": counts_before,
+        "share_before": share_before,
+        # A period that is kept in part only is no other period.
+        "change": Difference(share, share_before) if days_before.first_on >= kept.first_on else None,
+        "today": counts_of(DayRange(days.last_on, days.last_on), rows),
+        "leaving": _leaving(scope, leaving),
+        "leaving_days": LEAVING_DAYS,
+        "outcome_chart": outcome_chart(days, _within(rows, days)),
+        "failing": _failing_operations(scope),
+        "reviews": REVIEW_PAGES.list(Criteria(scope.environment.id, since=scope.since), REVIEWS_SHOWN).rows,
+    }
+
+
+def _within(rows: list[DayCounts], days: DayRange) -> list[DayCounts]:
+    return [row for row in rows if row.day_on >= days.first_on]
+
+
+def _leaving(scope: Scope, days: DayRange) -> Counts:
+    return counts_of(days, list_days(scope.environment.id, days))
+
+
+def _failing_operations(scope: Scope) -> list[FailingOperation]:
+    """Return the operations that most certainly fail, if any review says so."""
+    items = summaries.list_operations(scope.environment.id, OperationCriteria(scope.days, Sort.WORST), OPERATIONS_SHOWN)
+    return [FailingOperation(item) for item in items if item.failure or item.partial]

@@ -118,15 +118,22 @@ def list_page(items: ItemList, *, size: int = PAGE_SIZE, export: str = "export")
     parameters = {name: value for name, value in request.args.items() if name != AFTER and value}
     values = {**(request.view_args or {}), **parameters}
     endpoint = request.endpoint or ""
-    export_endpoint = f"{endpoint.partition('.')[0]}.{export}"
     return ListPage(
         rows=batch.items,
         next_url=scoped_url(endpoint, **values, **{AFTER: _cursor(items, batch.next_place)})
         if batch.next_place
         else None,
         first_url=scoped_url(endpoint, **values) if cursor else None,
-        export_urls={name: scoped_url(export_endpoint, file_format=name, **values) for name in FORMATS if export},
+        export_urls=export_urls(export) if export else {},
     )
+
+
+def export_urls(export: str = "export") -> dict[str, str]:
+    """Return the addresses of an export of the current page's blueprint with the page's filters, by format."""
+    endpoint = f"{(request.endpoint or '').partition('.')[0]}.{export}"
+    parameters = {name: value for name, value in request.args.items() if name != AFTER and value}
+    values = {**(request.view_args or {}), **parameters}
+    return {name: scoped_url(endpoint, file_format=name, **values) for name in FORMATS}
 
 
 def export_response(items: ItemList, file_format: str) -> Response:

@@ -1,12 +1,132 @@
-"""The variants page."""
+"""The page of personalization: what became of decisions, by variant and by context."""
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, time
+
+from flask import request
+
+from app.core.database.pages import Criteria
+from app.customers.rules import PURPOSES
+from app.dashboard.figures import Difference, Share, thousands
+from app.dashboard.lists import FilterForm, ItemList, choice_filter, list_by_time, list_page, text_filter
 from app.dashboard.pages import Page, PageBlueprint
 from app.dashboard.scope import Scope
+from app.personalization.queries import COUNTED_DECISIONS, DECISIONS_WITH_OUTCOMES, GroupCounts, count_groups
+from app.personalization.rules import MAX_EXTERNAL_ID_LENGTH, OUTCOMES, POSITIVE_OUTCOMES
+from app.personalization.schemas import DecisionWithOutcomeSchema
 
 variants = PageBlueprint("variants", has_scope=True)
 
+VARIANTS_SHOWN = 100
+
+NO_VARIANT = "no variant"
+CONTEXT_LABELS = {True: "with context", False: "without context"}
+
+
+class DecisionFilters(FilterForm):
+    """Which decisions are counted and listed, and what the others are compared with."""
+
+    purpose = choice_filter("Purpose", PURPOSES)
+    variant = text_filter("Variant (list)", MAX_EXTERNAL_ID_LENGTH)
+    outcome = choice_filter("Outcome (list)", OUTCOMES)
+    baseline = text_filter("Compare with variant", MAX_EXTERNAL_ID_LENGTH)
+
+
+@dataclass(frozen=True, slots=True)
+class GroupFigures:
+    """A group of decisions, compared with the one that is the baseline."""
+
+    label: str
+    counts: GroupCounts
+    baseline: GroupCounts | None
+
+    @property
+    def share(self) -> Share:
+        """The share of decisions with an outcome whose last one is positive."""
+        return positive_share(self.counts)
+
+    @property
+    def lift(self) -> Difference | None:
+        """How much the share is above that of the baseline, which has none itself."""
+        if self.baseline is None or self.baseline is self.counts:
+            return None
+        return Difference(self.share, positive_share(self.baseline))
+
+    @property
+    def outcomes_text(self) -> str:
+        """How many decisions have each outcome as their last."""
+        counts = [f"{thousands(count)} {name}" for name, count in self.counts.outcomes.items() if count]
+        return ", ".join(counts) or "–"
+
 
 @variants.page("", "variants/page.html")
-def show_variants(_: Scope) -> Page:
-    """Show the page."""
-    return Page({})
+def show_variants(scope: Scope) -> Page:
+    """Show what became of the decisions of the product, and list them."""
+    filters = DecisionFilters(request.args)
+    values = filters.values()
+    groups = count_groups(scope.product.id, _since(scope), values.get("purpose"))
+    contexts = [group for group in groups if not group.is_of_variant]
+    return Page(
+        {
+            "filters_form": filters,
+            "baseline_label": values.get("baseline", NO_VARIANT),
+            "variants": _by_variant(groups, values.get("baseline")),
+            "contexts": _by_context(contexts),
+            "variant_contexts": _by_both(groups),
+            "decision_count": sum(group.decisions for group in contexts),
+            "counted": COUNTED_DECISIONS,
+            "positive_outcomes": POSITIVE_OUTCOMES,
+            "list": list_page(_list(scope, filters)),
+        }
+    )
+
+
+@variants.export()
+def export_decisions(scope: Scope) -> ItemList:
+    """Export the list."""
+    return _list(scope, DecisionFilters(request.args))
+
+
+def positive_share(group: GroupCounts) -> Share:
+    """Return the share of a group's decisions with an outcome whose last one is positive."""
+    return Share(sum(group.outcomes[name] for name in POSITIVE_OUTCOMES), sum(group.outcomes.values()))
+
+
+def _by_variant(groups: Sequence[GroupCounts], baseline_variant: str | None) -> list[GroupFigures]:
+    """Compare each variant with one of them, or with the decisions that have none."""
+    rows = [group for group in groups if group.is_of_variant and group.has_context is None][:VARIANTS_SHOWN]
+    baseline = next((group for group in rows if group.variant == baseline_variant), None)
+    return [GroupFigures(group.variant or NO_VARIANT, group, baseline) for group in rows]
+
+
+def _by_context(contexts: Sequence[GroupCounts]) -> list[GroupFigures]:
+    """Compare decisions that were made from signals with those that were made without."""
+    rows = sorted(contexts, key=lambda group: not group.has_context)
+    baseline = next((group for group in rows if not group.has_context), None)
+    return [GroupFigures(CONTEXT_LABELS[bool(group.has_context)], group, baseline) for group in rows]
+
+
+def _by_both(groups: Sequence[GroupCounts]) -> list[GroupFigures]:
+    """Compare within each variant."""
+    rows = [group for group in groups if group.is_of_variant and group.has_context is not None]
+    baselines = {group.variant: group for group in rows if not group.has_context}
+    return [
+        GroupFigures(
+            f"{group.variant or NO_VARIANT}, {CONTEXT_LABELS[bool(group.has_context)]}",
+            group,
+            baselines.get(group.variant),
+        )
+        for group in sorted(rows, key=lambda group: (group.variant or "", not group.has_context))
+    ][: 2 * VARIANTS_SHOWN]
+
+
+def _list(scope: Scope, filters: DecisionFilters) -> ItemList:
+    values = {name: value for name, value in filters.values().items() if name in DECISIONS_WITH_OUTCOMES.filters}
+    criteria = Criteria(scope.product.id, since=_since(scope), filters=values)
+    return list_by_time("decisions", DECISIONS_WITH_OUTCOMES, DecisionWithOutcomeSchema, criteria)
+
+
+def _since(scope: Scope) -> datetime:
+    """Return the first instant that is shown: decisions are kept, whatever the retention of the environment is."""
+    return datetime.combine(scope.first_on, time.min, UTC)

@@ -4,7 +4,7 @@ import uuid
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date, timedelta
-from typing import Any
+from typing import Any, NamedTuple
 
 from sqlalchemy import select, text
 
@@ -176,3 +176,65 @@ def list_counts(environment_id: uuid.UUID, first_on: date, last_on: date) -> lis
     values = {"environment_id": environment_id, "first_on": first_on, "last_on": last_on}
     rows = session().execute(_COUNT_DAYS, values).mappings()
     return [{name: value or None for name, value in row.items()} for row in rows]
+
+
+_COUNT_FETCHES = text(f"""
+    {_COUNTED}
+    SELECT fetch_class, actor_provider, sum(events)::bigint AS events,
+           coalesce(sum(events) FILTER (WHERE network_method <> ''), 0)::bigint AS attested
+    FROM counted WHERE actor_provider <> ''
+    GROUP BY fetch_class, actor_provider HAVING sum(events) <> 0
+    ORDER BY sum(events) DESC, fetch_class, actor_provider
+""")
+
+
+class FetchCount(NamedTuple):
+    """How many fetches agents of a provider made for one purpose, and how many of them are source-attested."""
+
+    fetch_class: str
+    provider: str
+    fetches: int
+    attested: int
+
+    @property
+    def claimed(self) -> int:
+        """How many are claimed only."""
+        return self.fetches - self.attested
+
+
+def count_fetches(environment_id: uuid.UUID, first_on: date, last_on: date) -> list[FetchCount]:
+    """Return the fetches of some days by class and provider, most first."""
+    values = {"environment_id": environment_id, "first_on": first_on, "last_on": last_on}
+    return [FetchCount(*row) for row in session().execute(_COUNT_FETCHES, values)]
+
+
+_COUNT_SOURCES = text(f"""
+    {_COUNTED}
+    SELECT source_kind, source_provider,
+           coalesce(sum(events) FILTER (WHERE actor_provider <> ''), 0)::bigint AS fetches,
+           coalesce(sum(events) FILTER (WHERE network_method <> ''), 0)::bigint AS attested,
+           coalesce(sum(events) FILTER (WHERE referral_provider <> ''), 0)::bigint AS referrals
+    FROM counted GROUP BY source_kind, source_provider HAVING sum(events) <> 0
+    ORDER BY sum(events) DESC, source_kind, source_provider
+""")
+
+
+class SourceFigures(NamedTuple):
+    """What came from the sources of a kind and provider."""
+
+    kind: str
+    provider: str
+    fetches: int
+    attested: int
+    referrals: int
+
+    @property
+    def claimed(self) -> int:
+        """How many fetches are claimed only."""
+        return self.fetches - self.attested
+
+
+def count_sources(environment_id: uuid.UUID, first_on: date, last_on: date) -> list[SourceFigures]:
+    """Return what came from each kind and provider of sources in some days, most first."""
+    values = {"environment_id": environment_id, "first_on": first_on, "last_on": last_on}
+    return [SourceFigures(*row) for row in session().execute(_COUNT_SOURCES, values)]

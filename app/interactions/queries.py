@@ -92,3 +92,53 @@ def list_summaries(keys: Sequence[InteractionKey]) -> dict[InteractionKey, Inter
     values = {"environments": [environment_id for environment_id, _ in keys], "ids": [id_ for _, id_ in keys]}
     rows = [InteractionSummary(*row) for row in session().execute(_LIST_SUMMARIES, values)]
     return {(row.environment_id, row.id): row for row in rows}
+
+
+LATENCY_SAMPLE = 10_000
+"""Interactions that percentiles are taken over: reading so many takes some ten milliseconds."""
+
+_LIST_LATENCIES = text("""
+    SELECT operation, count(*) AS observations,
+           percentile_cont(ARRAY[0.5, 0.95]) WITHIN GROUP (ORDER BY duration_ms) AS percentiles
+    FROM (
+        SELECT operation, surface, duration_ms FROM interactions
+        WHERE environment_id = :environment_id AND received_at >= :since ORDER BY received_at DESC LIMIT :sample
+    ) newest
+    WHERE operation = ANY(CAST(:operations AS text[])) AND duration_ms IS NOT NULL
+      AND (CAST(:surface AS text) IS NULL OR surface = :surface)
+    GROUP BY operation
+""")
+
+
+class Latency(NamedTuple):
+    """How long an operation took, in milliseconds."""
+
+    observations: int
+    p50: float
+    p95: float
+
+
+def list_latencies(
+    environment_id: uuid.UUID, since: datetime, operations: Sequence[str], surface: str | None = None
+) -> dict[str, Latency]:
+    """Return the latencies of operations that are among the newest `LATENCY_SAMPLE` interactions of the environment."""
+    values = {
+        "environment_id": environment_id,
+        "since": since,
+        "operations": list(operations),
+        "surface": surface,
+        "sample": LATENCY_SAMPLE,
+    }
+    rows = session().execute(_LIST_LATENCIES, values)
+    return {operation: Latency(observations, *percentiles) for operation, observations, percentiles in rows}
+
+
+_NEWEST_RECEIVED = text(
+    "SELECT received_at FROM interactions WHERE environment_id = :environment_id ORDER BY received_at DESC LIMIT 1"
+)
+
+
+def find_newest_received_at(environment_id: uuid.UUID) -> datetime | None:
+    """Return when the newest interaction arrived; None for none."""
+    received_at: datetime | None = session().scalar(_NEWEST_RECEIVED, {"environment_id": environment_id})
+    return received_at

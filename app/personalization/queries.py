@@ -1,4 +1,4 @@
-"""Read decisions and their outcomes, by pages or of one customer."""
+"""Read decisions and their outcomes: by pages, of one customer, and as counts."""
 
 import uuid
 from collections.abc import Sequence
@@ -9,6 +9,7 @@ from sqlalchemy import text
 
 from app.core.database import session
 from app.core.database.pages import PagedTable
+from app.personalization.rules import OUTCOMES as OUTCOME_NAMES
 
 
 class DecisionItem(NamedTuple):
@@ -90,3 +91,98 @@ def list_outcomes_of(product_id: uuid.UUID, decision_ids: Sequence[uuid.UUID], l
     """Return the newest outcomes of some decisions."""
     values = {"product_id": product_id, "decision_ids": list(decision_ids), "limit": limit}
     return [OutcomeItem(*row) for row in session().execute(_OUTCOMES_OF_DECISIONS, values)]
+
+
+class DecisionWithOutcome(NamedTuple):
+    """A decision with its last outcome, if it has any."""
+
+    id: uuid.UUID
+    external_decision_id: str
+    context_retrieval_id: uuid.UUID
+    purpose: str
+    signal_ids: list[str]
+    variant: str | None
+    created_at: datetime
+    outcome: str | None
+    occurred_at: datetime | None
+
+
+_LAST_FIRST = "coalesce(o.occurred_at, o.created_at) DESC, o.id"
+
+DECISIONS_WITH_OUTCOMES = PagedTable(
+    "personalization_decisions",
+    DecisionWithOutcome,
+    {
+        "id": "f.id",
+        "external_decision_id": "f.external_id",
+        "context_retrieval_id": "f.retrieval_id",
+        "purpose": "f.purpose",
+        "signal_ids": "f.signal_ids::text[]",
+        "variant": "f.variant",
+        "created_at": "f.created_at",
+        "outcome": "o.outcome",
+        "occurred_at": "coalesce(o.occurred_at, o.created_at)",
+    },
+    filters={"purpose": "f.purpose", "variant": "f.variant", "outcome": "o.outcome"},
+    tenant="product_id",
+    id="id",
+    joins=f"""
+        LEFT JOIN LATERAL (
+            SELECT o.outcome, o.occurred_at, o.created_at FROM personalization_outcomes o
+            WHERE o.product_id = f.product_id AND o.decision_id = f.id ORDER BY {_LAST_FIRST} LIMIT 1
+        ) o ON true
+    """,
+)
+
+COUNTED_DECISIONS = 10_000
+"""Decisions that are counted, the newest ones: joining their outcomes takes some thirty milliseconds."""
+
+MAX_GROUPS = 300
+
+_COUNT_GROUPS = text(f"""
+    WITH decisions AS (
+        SELECT id, variant, signal_ids <> '{{}}' AS has_context, created_at FROM personalization_decisions
+        WHERE product_id = :product_id AND created_at >= :since
+          AND (CAST(:purpose AS text) IS NULL OR purpose = :purpose)
+        ORDER BY created_at DESC LIMIT :decisions
+    ), last_outcomes AS (
+        SELECT DISTINCT ON (o.decision_id) o.decision_id, o.outcome FROM personalization_outcomes o
+        -- No outcome is older than its decision.
+        WHERE o.product_id = :product_id AND o.created_at >= (SELECT min(created_at) FROM decisions)
+        ORDER BY o.decision_id, {_LAST_FIRST}
+    )
+    SELECT GROUPING(variant) = 0 AS has_variant_group, variant, has_context, count(*),
+           {", ".join(f"count(*) FILTER (WHERE outcome = '{name}')" for name in OUTCOME_NAMES)}
+    FROM decisions LEFT JOIN last_outcomes ON decision_id = id
+    GROUP BY GROUPING SETS ((variant), (has_context), (variant, has_context))
+    -- What belongs to few decisions is left out first, never a part of a count.
+    ORDER BY count(*) DESC, GROUPING(has_context) DESC, GROUPING(variant), variant, has_context LIMIT :groups
+""")
+
+
+class GroupCounts(NamedTuple):
+    """The decisions of a group, and how many have each outcome as their last."""
+
+    is_of_variant: bool
+    """Whether the group has one variant; None is the group of decisions without one."""
+    variant: str | None
+    has_context: bool | None
+    """Whether its decisions were made from signals; None is both."""
+    decisions: int
+    outcomes: dict[str, int]
+
+
+def count_groups(product_id: uuid.UUID, since: datetime, purpose: str | None = None) -> list[GroupCounts]:
+    """Count the newest decisions by variant, by context, and by both, the largest groups first."""
+    values = {
+        "product_id": product_id,
+        "since": since,
+        "purpose": purpose,
+        "decisions": COUNTED_DECISIONS,
+        "groups": MAX_GROUPS,
+    }
+    rows = session().execute(_COUNT_GROUPS, values)
+    return [
+        GroupCounts(is_of_variant, variant, has_context, decisions, dict(zip(OUTCOME_NAMES, counts, strict=True)))
+        for is_of_variant, variant, has_context, decisions, *counts in rows
+    ]

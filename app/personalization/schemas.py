@@ -53,6 +53,13 @@ class StoredDecisionSchema(Schema):
     created_at = Instant(required=True)
 
 
+class DecisionWithOutcomeSchema(StoredDecisionSchema):
+    """A decision with its last outcome, which is null without one."""
+
+    outcome = Choice(OUTCOMES, required=True, is_nullable=True)
+    occurred_at = Instant(required=True, is_nullable=True)
+
+
 class DecisionReceiptSchema(Schema):
     """The same response to the first call and every retry."""
 

@@ -18,7 +18,7 @@ from app.reading.rules import MAX_CURSOR_LENGTH, BadCursor, read_cursor, write_c
 from app.reading.schemas import InteractionQuery, ListQuery, OperationQuery, ReportQuery, ReviewQuery, TimeQuery
 from app.reports.queries import REPORT_PAGES, ReportItem, find_report
 from app.summaries import queries as summaries
-from app.summaries.queries import OperationPosition
+from app.summaries.queries import OperationCriteria, OperationItem, OperationPosition
 from app.telemetry.queries import find_oldest_batch_at
 
 
@@ -77,15 +77,13 @@ def list_interactions(environment_id: uuid.UUID, query: InteractionQuery) -> Ite
 def list_operations(environment_id: uuid.UUID, query: OperationQuery) -> ItemPage:
     """Return a page of the operations of an environment with their counts."""
     scope = _scope("operations", environment_id, query)
-    position = _read(query.cursor, scope, _operation_position)
-    rows = summaries.list_operations(
-        environment_id, days=query.days, sort=query.sort, surface=query.surface, limit=query.limit + 1, after=position
-    )
+    position = _read(query.cursor, scope, operation_position)
+    criteria = OperationCriteria(query.days, query.sort, query.surface)
+    rows = summaries.list_operations(environment_id, criteria, query.limit + 1, position)
     items = rows[: query.limit]
     if len(rows) == len(items):
         return ItemPage(items, None)
-    last = items[-1]
-    return ItemPage(items, write_cursor(scope, [repr(last.sort_value), last.operation]))
+    return ItemPage(items, write_cursor(scope, operation_place(items[-1])))
 
 
 def get_report(environment_id: uuid.UUID, report_id: uuid.UUID) -> ReportDetail:
@@ -166,7 +164,13 @@ def _position(place: list[str]) -> Position:
     return Position(to_storable(instant), uuid.UUID(id_))
 
 
-def _operation_position(place: list[str]) -> OperationPosition:
+def operation_place(item: OperationItem) -> list[str]:
+    """Return the place behind an operation in a list."""
+    return [repr(item.sort_value), item.operation]
+
+
+def operation_position(place: list[str]) -> OperationPosition:
+    """Return the position of a place in a list of operations, or raise `ValueError`."""
     value, operation = place
     # A cursor can be forged; nothing in it may be what PostgreSQL does not take.
     if has_control_character(operation) or len(operation.encode()) > MAX_CURSOR_LENGTH:

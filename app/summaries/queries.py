@@ -34,7 +34,7 @@ _STATEMENTS = {
             FROM {DAY_COUNTS} counted
             WHERE environment_id = :environment_id AND day_on <= :today
               AND day_on > CAST(:today AS date) - least(:days, {retention_days(":environment_id")})
-              AND (CAST(:surface AS text) IS NULL OR surface = :surface)
+              AND (CAST(:surface AS text) IS NULL OR surface = :surface) AND starts_with(operation, :prefix)
             GROUP BY operation
         ), shares AS (
             SELECT *, nullif(success + partial + failure, 0)::double precision AS reviews,
@@ -50,6 +50,16 @@ _STATEMENTS = {
     """)
     for sort, sort_value in _SORT_VALUES.items()
 }
+
+
+class OperationCriteria(NamedTuple):
+    """Which operations to list, and in which order: of whole UTC days ending today."""
+
+    days: int
+    sort: Sort
+    surface: str | None = None
+    prefix: str = ""
+    """What their names begin with."""
 
 
 class OperationPosition(NamedTuple):
@@ -93,22 +103,17 @@ class OperationItem:
 
 
 def list_operations(
-    environment_id: uuid.UUID,
-    *,
-    days: int,
-    sort: Sort,
-    limit: int,
-    surface: str | None = None,
-    after: OperationPosition | None = None,
+    environment_id: uuid.UUID, criteria: OperationCriteria, limit: int, after: OperationPosition | None = None
 ) -> list[OperationItem]:
-    """Return the operations of whole UTC days ending today, the first ones or those behind a position."""
+    """Return operations with their counts, the first ones or those behind a position."""
     values = {
         "environment_id": environment_id,
-        "days": days,
+        "days": criteria.days,
         "today": clock.now().date(),
-        "surface": surface,
+        "surface": criteria.surface,
+        "prefix": criteria.prefix,
         "limit": limit,
         "sort_value": after.sort_value if after else None,
         "operation": after.operation if after else "",
     }
-    return [OperationItem(*row) for row in session().execute(_STATEMENTS[sort], values)]
+    return [OperationItem(*row) for row in session().execute(_STATEMENTS[criteria.sort], values)]

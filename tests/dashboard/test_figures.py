@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.dashboard.charts import BarChart, DayBar, spark_points
-from app.dashboard.figures import Share, duration, thousands
+from app.dashboard.figures import Difference, Share, duration, thousands
 
 
 @pytest.mark.parametrize(
@@ -61,3 +61,37 @@ def test_a_chart_of_nothing_has_no_height() -> None:
     assert [part.height for part in parts] == [0.0]
     assert spark_points([]) == ""
     assert spark_points([0, 2]) == "0.0,21.0 96.0,1.0"
+
+
+@pytest.mark.parametrize(
+    ("counts", "baseline", "interval"),
+    [
+        ((56, 70), (48, 80), (0.0524, 0.3339)),
+        ((9, 10), (3, 10), (0.1705, 0.8090)),
+        ((6, 7), (2, 7), (0.0582, 0.8062)),
+        ((5, 56), (0, 29), (-0.0381, 0.1926)),
+        ((0, 10), (0, 20), (-0.1611, 0.2775)),
+        ((10, 10), (0, 20), (0.6791, 1.0)),
+        ((10, 10), (0, 10), (0.6075, 1.0)),
+    ],
+)
+def test_intervals_of_differences_are_those_of_newcombe(
+    counts: tuple[int, int], baseline: tuple[int, int], interval: tuple[float, float]
+) -> None:
+    # Newcombe (1998), Statistics in Medicine 17, 873-890, table II: method 10.
+    assert Difference(Share(*counts), Share(*baseline)).interval == pytest.approx(interval, abs=0.00006)
+
+
+def test_a_difference_is_shown_where_both_have_ten_observations() -> None:
+    assert Difference(Share(8, 10), Share(5, 9)).text == "–"
+    assert Difference(Share(8, 9), Share(5, 10)).text == "–"
+    assert Difference(Share(8, 10), Share(5, 10)).text == "+30 points"
+    assert Difference(Share(5, 10), Share(8, 10)).text == "−30 points"
+    assert Difference(Share(5, 10), Share(5, 10)).text == "0 points"
+
+
+def test_a_difference_is_certain_where_its_interval_leaves_zero_out() -> None:
+    assert Difference(Share(9, 10), Share(3, 10)).is_certain
+    assert Difference(Share(3, 10), Share(9, 10)).is_certain
+    assert not Difference(Share(6, 10), Share(5, 10)).is_certain
+    assert not Difference(Share(9, 9), Share(0, 9)).is_certain

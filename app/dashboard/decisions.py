@@ -1,0 +1,101 @@
+"""What needs a decision: the list of the home page, each entry with a link to the page that settles it."""
+
+from collections.abc import Iterator
+from datetime import date, timedelta
+from typing import NamedTuple
+
+from app.core import clock
+from app.dashboard.figures import thousands
+from app.dashboard.scope import Scope, scoped_url
+from app.ledger.queries import LedgerRow, list_rows
+from app.products.models import Key
+from app.products.rules import KeyKind, Mode
+from app.webhooks import service as webhooks
+from app.webhooks.addresses import read_url
+
+EXPIRY_NOTICE = timedelta(days=14)
+"""How long before its expiry a key is listed."""
+
+LEDGER_DAYS = 2
+"""Today and yesterday: what was lost or refused before is past mending."""
+
+
+class OpenDecision(NamedTuple):
+    """Something that a person has to decide about."""
+
+    title: str
+    sentence: str
+    url: str
+
+
+def list_decisions(scope: Scope, keys: list[Key]) -> list[OpenDecision]:
+    """Return what waits for a decision in the environment, whose keys these are."""
+    return [
+        *_mode(scope),
+        *_keys(keys),
+        *_telemetry(list_rows(scope.environment.id, _ledger_since(scope))),
+        *_webhooks(scope),
+    ]
+
+
+def has_active_key(keys: list[Key], kind: KeyKind) -> bool:
+    """Tell whether one of these keys is of a kind, and accepted."""
+    return any(key.kind == kind and _is_active(key) for key in keys)
+
+
+def _mode(scope: Scope) -> Iterator[OpenDecision]:
+    if scope.environment.mode == Mode.OFF:
+        yield OpenDecision(
+            "No feedback is taken",
+            "The environment’s mode is off: agents are told not to send any.",
+            scoped_url("settings.show_settings"),
+        )
+
+
+def _keys(keys: list[Key]) -> Iterator[OpenDecision]:
+    url, now = scoped_url("keys.list_keys"), clock.now()
+    if not has_active_key(keys, KeyKind.PRODUCT):
+        yield OpenDecision(
+            "No product key is active", "Without one, telemetry is refused and agents cannot send feedback.", url
+        )
+    replaced_ids = {key.replaces_id for key in keys if _is_active(key)}
+    for key in keys:
+        is_ending = _is_active(key) and key.expires_at is not None and key.expires_at - now <= EXPIRY_NOTICE
+        if is_ending and key.expires_at and key.id not in replaced_ids:
+            sentence = f"It ends on {key.expires_at:%-d %b %Y}, and nothing replaces it. Rotate it before."
+            yield OpenDecision(f"A {key.kind} key expires", sentence, url)
+
+
+def _is_active(key: Key) -> bool:
+    return key.revoked_at is None and (key.expires_at is None or key.expires_at > clock.now())
+
+
+def _ledger_since(scope: Scope) -> date:
+    return scope.last_on - timedelta(days=LEDGER_DAYS - 1)
+
+
+def _telemetry(rows: list[LedgerRow]) -> Iterator[OpenDecision]:
+    url = scoped_url("set_up.show_guide")
+    refused, lost = (_sums(counts) for counts in ([row.refused for row in rows], [row.lost for row in rows]))
+    if refused:
+        yield OpenDecision("Events were refused", f"Since yesterday: {_words(refused)}.", url)
+    if lost:
+        yield OpenDecision("Events were lost before they were sent", f"Since yesterday: {_words(lost)}.", url)
+
+
+def _sums(counts: list[dict[str, int]]) -> dict[str, int]:
+    names = sorted({name for entry in counts for name in entry})
+    return {name: sum(entry.get(name, 0) for entry in counts) for name in names}
+
+
+def _words(counts: dict[str, int]) -> str:
+    return ", ".join(f"{thousands(count)} {name}" for name, count in counts.items())
+
+
+def _webhooks(scope: Scope) -> Iterator[OpenDecision]:
+    for endpoint in webhooks.list_endpoints(scope.environment.id):
+        if endpoint.disabled_at is not None:
+            # Of the URL only the host is shown, since the rest may be a secret of the receiver.
+            host = read_url(endpoint.url, allows_private=True).host
+            sentence = f"{host} gets none since {endpoint.disabled_at:%-d %b %Y}: {endpoint.disabled_reason}."
+            yield OpenDecision("A webhook is disabled", sentence, scoped_url("settings.show_settings"))

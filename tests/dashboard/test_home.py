@@ -1,0 +1,219 @@
+"""The home page: shares, what fails, what arrives, and what needs a decision."""
+
+import re
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from flask.testing import FlaskClient
+from sqlalchemy import select, update
+
+from app.core import clock
+from app.core.database import session, transaction
+from app.products import service as products
+from app.products.models import Key
+from app.products.rules import KeyKind, Mode
+from app.webhooks.models import WebhookEndpoint
+from tests.dashboard.history import HOSTILE, count_day, count_statements, insert, words
+from tests.factories import Company, create_company, sign_in
+from tests.reading.fixtures import Reader
+
+
+@pytest.fixture
+def browser(client: FlaskClient, company: Company, reader: Reader) -> FlaskClient:
+    """A client whose company's owner is signed in, and that has an interaction."""
+    reader.store_interaction()
+    sign_in(client, company)
+    return client
+
+
+def home(browser: FlaskClient, query: str = "") -> str:
+    return words(browser.get(f"/{query}").text)
+
+
+def test_success_has_its_interval_and_its_coverage(browser: FlaskClient, company: Company) -> None:
+    count_day(company, "/orders", 10, 6, 0, 1)
+    count_day(company, "/carts", 6, 2, 1, 0, days_ago=13)
+    count_day(company, "/orders", 90, 0, 0, 90, days_ago=30)
+    assert "Success 80 % 95 % interval 49 to 94 %, 10 of 16 interactions reviewed" in home(browser)
+    assert "Success – too few reviews for a share, 7 of 10 interactions reviewed" in home(browser, "?days=1")
+
+
+def test_the_share_is_compared_with_that_of_the_period_before(browser: FlaskClient, company: Company) -> None:
+    count_day(company, "/orders", 100, 56, 0, 14)
+    count_day(company, "/orders", 90, 48, 12, 20, days_ago=14)
+    count_day(company, "/orders", 90, 0, 0, 80, days_ago=28)
+    # Newcombe (1998), example (a).
+    assert (
+        "Against the 14 days before +20 points 95 % interval +5 to +33 points; then 60 %, 80 of 90 reviewed"
+    ) in home(browser)
+    assert '<div class="stat good"><dt>Against' in browser.get("/").text
+    assert "Against the day before – both need ten reviews; then 0 of 0 reviewed" in home(browser, "?days=1")
+    assert "Against the 90 days before – the environment keeps only 90 days" in home(browser, "?days=90")
+
+
+def test_a_difference_that_may_be_chance_has_no_tone(browser: FlaskClient, company: Company) -> None:
+    count_day(company, "/orders", 20, 12, 0, 8)
+    count_day(company, "/orders", 20, 14, 0, 6, days_ago=14)
+    page = browser.get("/").text
+    assert "Against the 14 days before −10 points" in words(page)
+    assert '<div class="stat"><dt>Against' in page
+
+
+def test_the_chart_and_its_table_have_the_outcomes_of_each_day(browser: FlaskClient, company: Company) -> None:
+    count_day(company, "/orders", 10, 6, 0, 1)
+    count_day(company, "/carts", 10, 1, 2, 0)
+    today = clock.now()
+    page = browser.get("/").text
+    assert f"<title>{today:%-d %b}: 7 success, 2 partial, 1 failure</title>" in page
+    assert page.count("<g><title>") == 14
+    assert f"{today:%-d %b %Y} 7 2 1" in words(page)
+
+
+def test_what_fails_most_certainly_comes_first(browser: FlaskClient, company: Company) -> None:
+    count_day(company, "/unlucky", 9, 0, 0, 1)
+    count_day(company, "/broken", 200, 10, 0, 90)
+    count_day(company, "/fine", 200, 100, 0, 0)
+    text = home(browser)
+    assert "/broken 90 % 83 to 94 % 0 100 of 200 /unlucky – 0 1 of 9 All operations, worst first" in text
+
+
+def test_the_newest_five_reviews_are_shown_and_escaped(browser: FlaskClient, company: Company, reader: Reader) -> None:
+    for number in range(6):
+        interaction_id = reader.store_review(timedelta(minutes=number), note=f"{HOSTILE} {number}.")
+    page = browser.get("/").text
+    notes = re.findall(r"&lt;img src=x onerror=alert\(1\)&gt; (\d)\.", page)
+    assert notes == ["0", "1", "2", "3", "4"]
+    assert HOSTILE not in page
+    assert str(interaction_id) not in page
+
+
+def test_what_arrives_today_is_counted(browser: FlaskClient, company: Company) -> None:
+    count_day(company, "/orders", 7)
+    count_day(company, "/orders", 9, 1, 1, 0, days_ago=1)
+    text = home(browser)
+    assert "Interactions 16 2 confirmed Interactions today 7 newest " in text
+
+
+def test_what_passes_the_retention_soon_is_told(browser: FlaskClient, company: Company) -> None:
+    count_day(company, "/orders", 40, 3, 0, 0, days_ago=89)
+    count_day(company, "/orders", 2, 1, 0, 0, days_ago=83)
+    count_day(company, "/orders", 2, 1, 0, 0, days_ago=82)
+    assert "In the next 7 days 42 interactions with 4 reviews pass the retention ." in home(browser)
+
+
+def test_nothing_waits_where_all_is_well(browser: FlaskClient) -> None:
+    assert "What needs a decision Nothing waits for you." in home(browser)
+
+
+def change_keys(company: Company, **values: Any) -> None:
+    with transaction():
+        session().execute(update(Key).where(Key.environment_id == company.environment_id).values(**values))
+
+
+def test_a_key_that_expires_soon_needs_a_decision_until_it_is_replaced(browser: FlaskClient, company: Company) -> None:
+    key_id = next(key.id for key in _keys(company) if key.kind == KeyKind.COMPANY)
+    with transaction():
+        session().execute(update(Key).where(Key.id == key_id).values(expires_at=clock.now() + timedelta(days=13)))
+    assert "A company key expires It ends on " in home(browser)
+    with transaction():
+        products.rotate_key(key_id, 24)
+        successor = session().scalars(select(Key).where(Key.replaces_id == key_id)).one()
+        successor.expires_at = None
+    assert "Nothing waits for you." in home(browser)
+
+
+def _keys(company: Company) -> list[Key]:
+    with transaction():
+        return products.list_keys(company.environment_id)
+
+
+def test_a_key_that_expires_later_does_not(browser: FlaskClient, company: Company) -> None:
+    change_keys(company, expires_at=clock.now() + timedelta(days=15))
+    assert "Nothing waits for you." in home(browser)
+
+
+@pytest.mark.parametrize("column", ["expires_at", "revoked_at"])
+def test_an_environment_without_an_active_product_key_needs_a_decision(
+    browser: FlaskClient, company: Company, column: str
+) -> None:
+    change_keys(company, **{column: clock.now() - timedelta(days=1)})
+    text = home(browser)
+    assert "No product key is active" in text
+    assert "key expires" not in text
+
+
+def test_the_mode_off_needs_a_decision(browser: FlaskClient, company: Company) -> None:
+    with transaction():
+        products.set_environment(company.environment_id, mode=Mode.OFF)
+    assert "No feedback is taken" in home(browser)
+
+
+def test_refused_and_lost_events_need_a_decision(browser: FlaskClient, company: Company) -> None:
+    row = {"environment_id": company.environment_id, "source": "telemetry", "sdk": "python", "version": "1.0.0"}
+    for days_ago, measure, name, events in (
+        (0, "refused", "validation_failed", 3),
+        (1, "refused", "validation_failed", 4),
+        (2, "refused", "validation_failed", 90),
+        (0, "lost", "queue_full", 5),
+        (0, "accepted", "", 50),
+    ):
+        day_on = clock.now().date() - timedelta(days=days_ago)
+        insert("ledger_days", {**row, "day_on": day_on, "measure": measure, "name": name, "events": events})
+    text = home(browser)
+    assert "Events were refused Since yesterday: 7 validation_failed." in text
+    assert "Events were lost before they were sent Since yesterday: 5 queue_full." in text
+
+
+def test_a_disabled_webhook_needs_a_decision_and_its_path_stays_hidden(browser: FlaskClient, company: Company) -> None:
+    for disabled_at, host in ((clock.now(), "hooks.example.com"), (None, "fine.example.com")):
+        endpoint = WebhookEndpoint(
+            environment_id=company.environment_id,
+            id=company.product_id if disabled_at else company.environment_id,
+            url=f"https://{host}/secret-path",
+            event_types=["review.created"],
+            sealed_secret=b"",
+            created_at=clock.now(),
+            disabled_at=disabled_at,
+            disabled_reason="gone" if disabled_at else None,
+        )
+        with transaction():
+            session().add(endpoint)
+    page = browser.get("/").text
+    assert "A webhook is disabled hooks.example.com gets none since " in words(page)
+    assert "fine.example.com" not in page
+    assert "secret-path" not in page
+
+
+def test_before_anything_arrives_the_page_shows_the_steps(client: FlaskClient, company: Company) -> None:
+    sign_in(client, company)
+    page = client.get("/").text
+    for path in ("/keys", "/set-up", "/settings", "/feedback"):
+        assert f'<h2><a href="{path}?environment={company.environment_id}">' in page
+    assert "Create a product key done" in words(page)
+    change_keys(company, revoked_at=clock.now())
+    assert "Create a product key The product" in home(client)
+
+
+def test_other_environments_count_for_nothing(browser: FlaskClient, company: Company, reader: Reader) -> None:
+    with transaction():
+        other_company = create_company()
+        staging = products.create_environment(company.product_id, "staging")
+    for environment_id in (other_company.environment_id, staging.id):
+        count_day(company, "/theirs", 99, 33, 33, 33, environment_id=environment_id)
+        reader.store_review(environment_id=environment_id, note="Of another environment.")
+    text = home(browser)
+    assert "/theirs" not in text
+    assert "Of another environment." not in text
+    assert "Interactions 0 0 confirmed" in text
+    assert browser.get(f"/?environment={other_company.environment_id}").status_code == 404
+
+
+def test_the_page_takes_as_many_statements_for_much_as_for_little(
+    browser: FlaskClient, company: Company, reader: Reader
+) -> None:
+    count = count_statements(browser, "/")
+    for number in range(5):
+        count_day(company, f"/{number}", 3, 1, 1, 1)
+        reader.store_review(interaction_id=reader.store_interaction())
+    assert count_statements(browser, "/") == count <= 14
