@@ -1,5 +1,6 @@
 """A company with a read key, and the pages that it reads."""
 
+import json
 import uuid
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -70,6 +71,35 @@ class Reader:
         }
         _insert("reviews", values)
         return values["interaction_id"]
+
+    def store_report(self, age: timedelta = timedelta(minutes=5), **columns: Any) -> uuid.UUID:
+        """Insert a report that was sent so long ago, and return the id of its interaction."""
+        findings = json.dumps(columns.pop("findings", []))
+        values = {
+            "environment_id": self.company.environment_id,
+            "interaction_id": uuid.uuid4(),
+            "id": uuid.uuid4(),
+            "summary": "The second page of orders was empty.",
+            "impact": "hindered",
+            "findings": findings,
+            "created_at": NOW - age,
+            **columns,
+        }
+        _insert("reports", values)
+        return values["interaction_id"]
+
+    def store_session(self, age: timedelta = timedelta(minutes=5), **columns: Any) -> None:
+        """Insert a session that was seen for a minute, so long ago."""
+        values = {
+            "environment_id": self.company.environment_id,
+            "source": "customer",
+            "ref": "visit_1",
+            "customer_ref": "",
+            "first_seen_at": NOW - age - timedelta(minutes=1),
+            "last_seen_at": NOW - age,
+            **columns,
+        }
+        _insert("sessions", values)
 
 
 def _insert(table: str, values: dict[str, Any]) -> None:
