@@ -130,6 +130,9 @@ PAGES_WITHOUT_A_LINK = {
     "single_sign_on.finish": "the provider redirects to it",
     "account.show_second_factor": "the page of the account links to it",
     "interactions.show_interaction": "the list of interactions links to it",
+    "feedback.list_findings": "a tab of the page of feedback",
+    "feedback.show_item": "the list of feedback links to it",
+    "visits.show_session": "the list of sessions links to it",
 }
 STEPS = {"playground.show_interaction": "a script of the playground calls it; it answers in JSON"}
 

@@ -4,7 +4,10 @@ import uuid
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from app.core.database import PreparedStatement
+from sqlalchemy import text
+
+from app.core import clock
+from app.core.database import PreparedStatement, session
 from app.products.sql import retention_days
 
 
@@ -51,3 +54,74 @@ FIND_REQUEST_OF_INTERACTION = PreparedStatement(
     """,
     row=StoredRequest,
 )
+
+
+class RequestSummary(NamedTuple):
+    """A request for context as far as a company is shown it."""
+
+    customer_id: uuid.UUID | None
+    purpose: str
+    state: str
+    field_keys: list[str]
+    remember: bool
+    created_at: datetime
+    expires_at: datetime
+    approved_at: datetime | None
+
+
+class SignalSummary(NamedTuple):
+    """A signal that was answered in an interaction."""
+
+    id: uuid.UUID
+    customer_id: uuid.UUID | None
+    purpose: str
+    key: str
+    value: str
+    provenance: str
+    remembered: bool
+    created_at: datetime
+    expires_at: datetime
+
+
+MAX_SIGNALS = 50
+"""How many of one interaction are read; an answer has eight at most."""
+
+_FIND_REQUEST_SUMMARY = text("""
+    SELECT customer_id, purpose, state, ARRAY(SELECT entry ->> 'key' FROM jsonb_array_elements(catalog) AS entry),
+           remember, created_at, expires_at, approved_at
+    FROM enrichment_requests WHERE environment_id = :environment_id AND interaction_id = :interaction_id
+""")
+
+_FIND_CLOSED_AT = text("""
+    SELECT closed_at FROM closed_requests WHERE environment_id = :environment_id AND interaction_id = :interaction_id
+""")
+
+_LIST_SIGNALS = text("""
+    SELECT id, customer_id, purpose, key, value, provenance, remembered, created_at, expires_at FROM signals
+    WHERE product_id = :product_id AND environment_id = :environment_id AND interaction_id = :interaction_id
+      AND expires_at > :now
+    ORDER BY created_at, key LIMIT :limit
+""")
+
+
+def find_request_summary(environment_id: uuid.UUID, interaction_id: uuid.UUID) -> RequestSummary | None:
+    """Return the request of an interaction, which is kept for two hours, or None."""
+    values = {"environment_id": environment_id, "interaction_id": interaction_id}
+    row = session().execute(_FIND_REQUEST_SUMMARY, values).one_or_none()
+    return RequestSummary(*row) if row else None
+
+
+def find_closed_at(environment_id: uuid.UUID, interaction_id: uuid.UUID) -> datetime | None:
+    """Return when the request of an interaction was closed, or None."""
+    values = {"environment_id": environment_id, "interaction_id": interaction_id}
+    closed_at: datetime | None = session().scalar(_FIND_CLOSED_AT, values)
+    return closed_at
+
+
+def list_interaction_signals(
+    product_id: uuid.UUID, environment_id: uuid.UUID, interaction_id: uuid.UUID
+) -> list[SignalSummary]:
+    """Return the signals that were answered in an interaction and have not expired."""
+    values = {"product_id": product_id, "environment_id": environment_id, "interaction_id": interaction_id}
+    rows = session().execute(_LIST_SIGNALS, {**values, "now": clock.now(), "limit": MAX_SIGNALS})
+    return [SignalSummary(*row) for row in rows]
