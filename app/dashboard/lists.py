@@ -68,6 +68,8 @@ class ListPage:
     next_url: str | None
     first_url: str | None
     """None on the first page."""
+    is_partial: bool = False
+    """Whether it has fewer rows than fit, since it has looked at a bounded number of rows, and more may follow."""
     export_urls: dict[str, str] = field(default_factory=dict)
     """By format."""
 
@@ -140,6 +142,7 @@ def list_page(items: ItemList, *, size: int = PAGE_SIZE, export: str = "export")
         if batch.next_place
         else None,
         first_url=scoped_url(endpoint, **values) if cursor else None,
+        is_partial=batch.next_place is not None and len(batch.items) < size,
         export_urls={name: scoped_url(export_endpoint, file_format=name, **values) for name in FORMATS},
     )
 

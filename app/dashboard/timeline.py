@@ -42,7 +42,7 @@ def list_moments(
 def _telemetry(detail: InteractionDetail) -> Iterator[Moment]:
     interaction = detail.interaction
     if interaction.occurred_at:
-        yield Moment(interaction.occurred_at, "The product answered", "As its backend says.")
+        yield Moment(interaction.occurred_at, "The product answered", "By the clock of its backend.")
     yield Moment(interaction.received_at, "It arrived here", "With telemetry, or what was sent before it.")
     if interaction.confirmed_at:
         reason = METHODS.get(interaction.confirmation_method or "", "an agent was heard")
@@ -72,7 +72,7 @@ def _context(context: CustomerContext) -> Iterator[Moment]:
         text = f"{signal.key}: {signal.value} ({signal.provenance})"
         yield Moment(signal.created_at, "An agent answered with context", text)
     for used in context.retrievals:
-        text = f"For {used.retrieval.purpose}, {len(used.retrieval.signal_ids)} signals."
+        text = f"For {used.retrieval.purpose}; signals: {len(used.retrieval.signal_ids)}."
         yield Moment(used.retrieval.created_at, "The company read this customer's context", text)
         for decision in used.decisions:
             text = f"Variant {decision.variant or 'none'}. Outcomes: {', '.join(decision.outcomes) or 'none yet'}."
