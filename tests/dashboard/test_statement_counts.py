@@ -8,7 +8,6 @@ import pytest
 from flask.testing import FlaskClient
 from sqlalchemy import Engine, event
 
-from tests.factories import sign_in
 from tests.reading.fixtures import NOW, Reader
 from tests.triage.actions import triage
 
@@ -61,14 +60,13 @@ def store(reader: Reader, count: int) -> str:
     ],
 )
 def test_a_page_of_many_rows_takes_as_many_statements_as_one_of_few(
-    client: FlaskClient, reader: Reader, path: str
+    signed_in: FlaskClient, reader: Reader, path: str
 ) -> None:
-    sign_in(client, reader.company)
     reader.store_session(first_seen_at=NOW - 60 * MINUTE, ref="visit_1", age=-MINUTE)
     counts = []
     for count in (2, 12):
         interaction_id = store(reader, count)
         with counting() as statements:
-            assert client.get(path.format(id=interaction_id)).status_code == 200
+            assert signed_in.get(path.format(id=interaction_id)).status_code == 200
         counts.append(len(statements))
     assert counts[0] == counts[1] <= MAX_STATEMENTS

@@ -13,7 +13,7 @@ from sqlalchemy import text
 from werkzeug.test import TestResponse
 
 from app.core.database import session, transaction
-from tests.factories import Company, bearer, create_read_key
+from tests.factories import Company, bearer, create_read_key, sign_in
 
 NOW = datetime.now(UTC).replace(microsecond=0)
 
@@ -111,3 +111,10 @@ def _insert(table: str, values: dict[str, Any]) -> None:
 @pytest.fixture
 def reader(client: FlaskClient, company: Company) -> Reader:
     return Reader(client, company, create_read_key(company.environment_id))
+
+
+@pytest.fixture
+def signed_in(client: FlaskClient, reader: Reader) -> FlaskClient:
+    """The client, with the owner of the reader's company signed in."""
+    sign_in(client, reader.company)
+    return client
