@@ -19,6 +19,7 @@ from app.reports import models as reports
 from app.secrets import models as secrets
 from app.summaries import models as summaries
 from app.telemetry import models as telemetry
+from app.triage import models as triage
 from app.webhooks import models as webhooks
 
 MODEL_MODULES = (
@@ -40,6 +41,7 @@ MODEL_MODULES = (
     secrets,
     summaries,
     telemetry,
+    triage,
     webhooks,
 )
 

@@ -139,6 +139,9 @@ PAGES_WITHOUT_A_LINK = {
     "customers.confirm_opt_out": "the page of the customer links to it",
     "interactions.show_interaction": "the list of interactions links to it",
     "operations.show_operation": "the list of operations links to it",
+    "feedback.list_findings": "a tab of the page of feedback",
+    "feedback.show_item": "the list of feedback links to it",
+    "visits.show_session": "the list of sessions links to it",
 }
 STEPS = {"playground.show_interaction": "a script of the playground calls it; it answers in JSON"}
 

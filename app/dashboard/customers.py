@@ -32,7 +32,8 @@ from app.dashboard.forms import WriteForm
 from app.dashboard.lists import list_by_time, list_page
 from app.dashboard.pages import Page, PageBlueprint
 from app.dashboard.scope import Scope, scoped_url
-from app.enrichment.queries import RequestItem, SignalItem, count_signals, list_requests, list_signals
+from app.enrichment.queries import RequestItem, list_requests
+from app.enrichment.signals import SignalItem, count_signals, list_signals
 from app.interactions.rules import MAX_REFERENCE_LENGTH, REFERENCE_PATTERN
 from app.personalization.queries import DecisionItem, OutcomeItem, list_decisions_of, list_outcomes_of
 from app.retention import customers as retention
@@ -112,7 +113,7 @@ class CustomerDetail:
     consent_decisions: Sequence[ConsentDecisionItem]
 
     @property
-    def uses(self) -> Counter[str]:
+    def uses(self) -> Counter[uuid.UUID]:
         """In how many of the shown retrievals each signal was, by its id."""
         return Counter(signal_id for retrieval in self.retrievals for signal_id in retrieval.signal_ids)
 

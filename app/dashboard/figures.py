@@ -9,6 +9,9 @@ Z_95 = 1.959964
 MIN_OBSERVATIONS = 10
 """A share of fewer observations says nothing, and is not shown."""
 
+MINUTES_SINCE_MS = 120_000
+"""From when on a duration is written in minutes."""
+
 
 @dataclass(frozen=True, slots=True)
 class Share:
@@ -112,7 +115,9 @@ def thousands(value: float) -> str:
 
 
 def duration(milliseconds: float | None) -> str:
-    """Return a duration as text: `85 ms`, `1.2 s`; a dash where it is not known."""
+    """Return a duration as text: `85 ms`, `1.2 s`, `12 min`; a dash where it is not known."""
     if milliseconds is None:
         return "–"
+    if milliseconds >= MINUTES_SINCE_MS:
+        return f"{milliseconds / 60_000:,.0f} min"
     return f"{milliseconds:,.0f} ms" if milliseconds < 1000 else f"{milliseconds / 1000:,.1f} s"

@@ -12,7 +12,7 @@ from wtforms.fields.choices import SelectChoice
 from wtforms.validators import Length, Optional
 
 from app.core.database import transaction
-from app.core.database.pages import Criteria, PagedTable, Position
+from app.core.database.pages import Criteria, Page, PagedTable, Position
 from app.core.errors import Unprocessable
 from app.core.wire.fields import to_storable
 from app.core.wire.schemas import Schema
@@ -68,6 +68,8 @@ class ListPage:
     next_url: str | None
     first_url: str | None
     """None on the first page."""
+    is_partial: bool = False
+    """Whether it has fewer rows than fit, since it has looked at a bounded number of rows, and more may follow."""
     export_urls: dict[str, str] = field(default_factory=dict)
     """By format."""
 
@@ -97,18 +99,33 @@ class FilterForm(Form):  # type: ignore[misc]  # WTForms has no types
     @property
     def is_set(self) -> bool:
         """Whether any filter is set."""
-        return any(value not in (None, "") for value in self.data.values())
+        return self.has(self.data)
+
+    def has(self, names: Iterable[str]) -> bool:
+        """Tell whether one of some filters is set."""
+        return any(self.data[name] not in (None, "") for name in names)
 
 
 def list_by_time(name: str, table: PagedTable[Any], schema: type[Schema], criteria: Criteria) -> ItemList:
     """Return the list of the rows of a table that a tenant has."""
 
-    def read(limit: int, place: Place | None) -> Batch:
-        page = table.list(criteria, limit, _position(place) if place else None)
+    def read(limit: int, position: Position | None) -> Page[Any]:
+        return table.list(criteria, limit, position)
+
+    return list_by_position(name, schema, read, (criteria.tenant_id, *sorted(criteria.filters.items())))
+
+
+def list_by_position(
+    name: str, schema: type[Schema], read: Callable[[int, Position | None], Page[Any]], cursor_scope: Sequence[object]
+) -> ItemList:
+    """Return the list of what a function reads by pages."""
+
+    def read_batch(limit: int, place: Place | None) -> Batch:
+        page = read(limit, _position(place) if place else None)
         position = page.next_position
         return Batch(page.rows, [position.at.isoformat(), str(position.id)] if position else None)
 
-    return ItemList(name, schema, read, (criteria.tenant_id, *sorted(criteria.filters.items())))
+    return ItemList(name, schema, read_batch, cursor_scope)
 
 
 def list_page(items: ItemList, *, size: int = PAGE_SIZE, export: str = "export") -> ListPage:
@@ -125,6 +142,7 @@ def list_page(items: ItemList, *, size: int = PAGE_SIZE, export: str = "export")
         else None,
         first_url=scoped_url(endpoint, **values) if cursor else None,
         export_urls=export_urls(export) if export else {},
+        is_partial=batch.next_place is not None and len(batch.items) < size,
     )
 
 

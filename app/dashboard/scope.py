@@ -43,8 +43,12 @@ class Scope:
     def since(self) -> datetime:
         """The first instant that is shown; nothing that is older than the retention is."""
         today = clock.now().replace(hour=0, minute=0, second=0, microsecond=0)
-        kept_since = clock.now() - timedelta(days=self.environment.retention_days)
-        return max(today - timedelta(days=self.days - 1), kept_since)
+        return max(today - timedelta(days=self.days - 1), self.kept_since)
+
+    @property
+    def kept_since(self) -> datetime:
+        """The instant before which the environment keeps nothing, whatever days are chosen."""
+        return clock.now() - timedelta(days=self.environment.retention_days)
 
     @property
     def first_on(self) -> date:

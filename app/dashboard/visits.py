@@ -1,12 +1,99 @@
-"""The visits page."""
+"""The pages of sessions: the list, and one of them with its interactions."""
 
+import uuid
+
+from flask import request
+
+from app.core.database.pages import Criteria, Order
+from app.core.errors import NotFound
+from app.dashboard.lists import FilterForm, ItemList, choice_filter, list_by_position, list_page, text_filter
 from app.dashboard.pages import Page, PageBlueprint
 from app.dashboard.scope import Scope
+from app.interactions.queries import SessionItem, find_session, list_session_interactions
+from app.interactions.queries import list_sessions as read_sessions
+from app.interactions.rules import MAX_REFERENCE_LENGTH, SESSION_SOURCES
+from app.interactions.schemas import DetailedInteractionSchema, SessionItemSchema
 
 visits = PageBlueprint("visits", has_scope=True)
 
 
+class NoSuchSession(NotFound):
+    """The environment has no such session."""
+
+    sentence = "There is no such session in this environment."
+
+
+class SessionFilters(FilterForm):
+    """Which sessions are listed."""
+
+    source = choice_filter("Source", SESSION_SOURCES)
+    ref = text_filter("Session", MAX_REFERENCE_LENGTH)
+    customer_ref = text_filter("Customer reference", MAX_REFERENCE_LENGTH)
+
+
+class SessionKey(FilterForm):
+    """Which session is shown."""
+
+    source = text_filter("Source", MAX_REFERENCE_LENGTH)
+    ref = text_filter("Session", MAX_REFERENCE_LENGTH)
+    customer_ref = text_filter("Customer reference", MAX_REFERENCE_LENGTH)
+
+
 @visits.page("", "visits/page.html")
-def list_sessions(_: Scope) -> Page:
-    """Show the page."""
-    return Page({})
+def list_sessions(scope: Scope) -> Page:
+    """List the sessions of the environment, the one that was seen last first."""
+    filters = SessionFilters(request.args)
+    return Page({"filters_form": filters, "list": list_page(_list(scope, filters))})
+
+
+@visits.export()
+def export_sessions(scope: Scope) -> ItemList:
+    """Export the list."""
+    return _list(scope, SessionFilters(request.args))
+
+
+@visits.page("/one", "visits/session.html")
+def show_session(scope: Scope) -> Page:
+    """Show a session with its interactions, oldest first."""
+    visit = _get_session(scope)
+    return Page({"visit": visit, "list": list_page(_interactions(scope, visit), export="export_one")})
+
+
+@visits.export("/one/export", "export_one")
+def export_session(scope: Scope) -> ItemList:
+    """Export the interactions of a session."""
+    return _interactions(scope, _get_session(scope))
+
+
+def _list(scope: Scope, form: SessionFilters) -> ItemList:
+    criteria = Criteria(scope.environment.id, since=scope.since, filters=form.values())
+    return list_by_position(
+        "sessions",
+        SessionItemSchema,
+        lambda limit, position: read_sessions(criteria, limit, position),
+        (scope.environment.id, *sorted(criteria.filters.items())),
+    )
+
+
+def _get_session(scope: Scope) -> SessionItem:
+    key = SessionKey(request.args).values()
+    visit = find_session(
+        scope.environment.id,
+        key.get("source", ""),
+        key.get("ref", ""),
+        key.get("customer_ref", ""),
+        since=scope.kept_since,
+    )
+    if visit is None:
+        raise NoSuchSession
+    return visit
+
+
+def _interactions(scope: Scope, visit: SessionItem) -> ItemList:
+    environment_id: uuid.UUID = scope.environment.id
+    return list_by_position(
+        "session",
+        DetailedInteractionSchema,
+        lambda limit, position: list_session_interactions(environment_id, visit, limit, position, order=Order.OLDEST),
+        (environment_id, visit.source, visit.ref, visit.customer_ref),
+    )

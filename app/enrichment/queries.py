@@ -1,7 +1,6 @@
 """Read stored requests and signals, and count how often fields were asked for and answered."""
 
 import uuid
-from collections.abc import Sequence
 from datetime import date, datetime
 from typing import Any, NamedTuple
 
@@ -92,21 +91,17 @@ def list_field_uses(environment_id: uuid.UUID, first_on: date) -> list[FieldUse]
     return [FieldUse(*row) for row in session().execute(_FIELD_USES, values)]
 
 
-class SignalItem(NamedTuple):
-    """A signal that may still be used, with where and how it was told."""
+class RequestSummary(NamedTuple):
+    """A request for context as far as a company is shown it."""
 
-    id: uuid.UUID
-    environment_id: uuid.UUID
-    interaction_id: uuid.UUID
+    customer_id: uuid.UUID | None
     purpose: str
-    key: str
-    value: str
-    summary: str
-    provenance: str
-    confidence: float | None
-    remembered: bool
+    state: str
+    field_keys: list[str]
+    remember: bool
     created_at: datetime
     expires_at: datetime
+    approved_at: datetime | None
 
 
 class RequestItem(NamedTuple):
@@ -125,30 +120,11 @@ class RequestItem(NamedTuple):
 
 _OF_CUSTOMER = "product_id = :product_id AND customer_id = :customer_id AND expires_at > :now"
 
-_SIGNALS = text(f"""
-    SELECT {", ".join(SignalItem._fields)} FROM signals WHERE {_OF_CUSTOMER} ORDER BY created_at DESC, id LIMIT :limit
-""")
-
 _REQUESTS = text(f"""
     SELECT id, environment_id, interaction_id, purpose, operation, state, remember,
            jsonb_array_length(receipt) AS receipt_items, created_at
     FROM enrichment_requests WHERE {_OF_CUSTOMER} ORDER BY created_at DESC, id LIMIT :limit
 """)
-
-_COUNT_SIGNALS = text("""
-    SELECT c.id, (
-        SELECT count(*) FROM (
-            SELECT FROM signals s
-            WHERE s.product_id = :product_id AND s.customer_id = c.id AND s.expires_at > :now LIMIT :at_most
-        ) AS counted
-    ) AS signals FROM unnest(CAST(:customer_ids AS uuid[])) AS c (id)
-""")
-
-
-def list_signals(product_id: uuid.UUID, customer_id: uuid.UUID, limit: int) -> list[SignalItem]:
-    """Return a customer's newest signals."""
-    values = {"product_id": product_id, "customer_id": customer_id, "now": clock.now(), "limit": limit}
-    return [SignalItem(*row) for row in session().execute(_SIGNALS, values)]
 
 
 def list_requests(product_id: uuid.UUID, customer_id: uuid.UUID, limit: int) -> list[RequestItem]:
@@ -157,7 +133,26 @@ def list_requests(product_id: uuid.UUID, customer_id: uuid.UUID, limit: int) -> 
     return [RequestItem(*row) for row in session().execute(_REQUESTS, values)]
 
 
-def count_signals(product_id: uuid.UUID, customer_ids: Sequence[uuid.UUID], at_most: int) -> dict[uuid.UUID, int]:
-    """Return how many signals each of some customers has, counted up to a bound."""
-    values = {"product_id": product_id, "customer_ids": list(customer_ids), "now": clock.now(), "at_most": at_most}
-    return {row.id: row.signals for row in session().execute(_COUNT_SIGNALS, values)}
+_FIND_REQUEST_SUMMARY = text("""
+    SELECT customer_id, purpose, state, ARRAY(SELECT entry ->> 'key' FROM jsonb_array_elements(catalog) AS entry),
+           remember, created_at, expires_at, approved_at
+    FROM enrichment_requests WHERE environment_id = :environment_id AND interaction_id = :interaction_id
+""")
+
+_FIND_CLOSED_AT = text("""
+    SELECT closed_at FROM closed_requests WHERE environment_id = :environment_id AND interaction_id = :interaction_id
+""")
+
+
+def find_request_summary(environment_id: uuid.UUID, interaction_id: uuid.UUID) -> RequestSummary | None:
+    """Return the request of an interaction, which is kept for two hours, or None."""
+    values = {"environment_id": environment_id, "interaction_id": interaction_id}
+    row = session().execute(_FIND_REQUEST_SUMMARY, values).one_or_none()
+    return RequestSummary(*row) if row else None
+
+
+def find_closed_at(environment_id: uuid.UUID, interaction_id: uuid.UUID) -> datetime | None:
+    """Return when the request of an interaction was closed, or None."""
+    values = {"environment_id": environment_id, "interaction_id": interaction_id}
+    closed_at: datetime | None = session().scalar(_FIND_CLOSED_AT, values)
+    return closed_at

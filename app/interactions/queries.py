@@ -2,13 +2,13 @@
 
 import uuid
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from sqlalchemy import text
 
 from app.core.database import session
-from app.core.database.pages import PagedTable
+from app.core.database.pages import Criteria, Order, Page, PagedTable, Position
 from app.interactions.rules import PENDING_OPERATION
 
 
@@ -30,6 +30,17 @@ class InteractionItem(NamedTuple):
     runtime_hint_source: str | None
     session_ref: str | None
     session_source: str | None
+    outcome: str | None = None
+
+
+class SessionItem(NamedTuple):
+    """A session: interactions of one customer, as far as one is known, that belong together."""
+
+    source: str | None
+    ref: str
+    customer_ref: str | None
+    first_seen_at: datetime
+    last_seen_at: datetime
 
 
 _COLUMNS = {
@@ -45,6 +56,84 @@ INTERACTIONS = PagedTable(
     instant="received_at",
     id="id",
 )
+
+DETAILED_INTERACTIONS = PagedTable(
+    "interactions",
+    InteractionItem,
+    _COLUMNS,
+    filters={
+        **INTERACTIONS.filters,
+        "outcome": "f.outcome",
+        "status": "f.status_code / 100 || 'xx'",
+        "customer_ref": "f.customer_ref",
+    },
+    instant="received_at",
+    id="id",
+)
+"""The same with further filters."""
+
+SESSION_SCAN_LIMIT = 20_000
+"""Rows that a page of a session looks at, which has the index of all interactions only; some twenty milliseconds."""
+
+_SESSION_INTERACTIONS = PagedTable(
+    "interactions",
+    InteractionItem,
+    _COLUMNS,
+    filters={
+        "ref": "f.session_ref",
+        "source": "coalesce(f.session_source, '')",
+        "customer_ref": "coalesce(f.customer_ref, '')",
+    },
+    instant="received_at",
+    id="id",
+)
+
+# A session has no id, and two can be seen at the same instant: a digest of its key orders them.
+_SESSIONS = PagedTable(
+    "(SELECT *, md5(source || ' ' || ref || ' ' || customer_ref)::uuid AS id FROM sessions)",
+    SessionItem,
+    {
+        "source": "nullif(f.source, '')",
+        "ref": "f.ref",
+        "customer_ref": "nullif(f.customer_ref, '')",
+        "first_seen_at": "f.first_seen_at",
+        "last_seen_at": "f.last_seen_at",
+    },
+    filters={"source": "f.source", "customer_ref": "f.customer_ref", "ref": "f.ref"},
+    instant="last_seen_at",
+    id="id",
+)
+
+_FIND_SESSION = text("""
+    SELECT nullif(source, ''), ref, nullif(customer_ref, ''), first_seen_at, last_seen_at FROM sessions
+    WHERE environment_id = :environment_id AND source = :source AND ref = :ref AND customer_ref = :customer_ref
+      AND last_seen_at >= :since
+""")
+
+
+def list_sessions(criteria: Criteria, limit: int, position: Position | None = None) -> Page[SessionItem]:
+    """Return a page of the sessions of an environment by the instant that they were last seen at."""
+    return _SESSIONS.list(criteria, limit, position, scan_limit=SESSION_SCAN_LIMIT)
+
+
+def find_session(
+    environment_id: uuid.UUID, source: str, ref: str, customer_ref: str, since: datetime
+) -> SessionItem | None:
+    """Return a session that was last seen no earlier than `since`, or None; an absent member of its key is empty."""
+    values = {"environment_id": environment_id, "source": source, "ref": ref, "customer_ref": customer_ref}
+    row = session().execute(_FIND_SESSION, {**values, "since": since}).one_or_none()
+    return SessionItem(*row) if row else None
+
+
+def list_session_interactions(
+    environment_id: uuid.UUID, item: SessionItem, limit: int, position: Position | None = None, *, order: Order
+) -> Page[InteractionItem]:
+    """Return a page of the interactions of a session, which lie between the instants that it was seen at."""
+    key = {"ref": item.ref, "source": item.source or "", "customer_ref": item.customer_ref or ""}
+    until = item.last_seen_at + timedelta(microseconds=1)
+    criteria = Criteria(environment_id, order, item.first_seen_at, until, key)
+    return _SESSION_INTERACTIONS.list(criteria, limit, position, scan_limit=SESSION_SCAN_LIMIT)
+
 
 _OLDEST_PROMOTION = text(
     "SELECT created_at FROM promotions WHERE environment_id = :environment_id ORDER BY environment_id, id LIMIT 1"

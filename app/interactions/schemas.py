@@ -29,3 +29,19 @@ class InteractionItemSchema(Schema):
     runtime_hint_source = _optional_choice(HINT_SOURCES)
     session_ref = fields.String(required=True, allow_none=True)
     session_source = _optional_choice(SESSION_SOURCES)
+
+
+class DetailedInteractionSchema(InteractionItemSchema):
+    """An interaction with the outcome of its review."""
+
+    outcome = fields.String(required=True, allow_none=True)
+
+
+class SessionItemSchema(Schema):
+    """A session; what the product has not told is null."""
+
+    source = _optional_choice(SESSION_SOURCES)
+    ref = fields.String(required=True)
+    customer_ref = fields.String(required=True, allow_none=True)
+    first_seen_at = Instant(required=True)
+    last_seen_at = Instant(required=True)

@@ -3,11 +3,12 @@
 import uuid
 from datetime import datetime
 
-from sqlalchemy import CheckConstraint, DateTime, Index, Text
+from sqlalchemy import CheckConstraint, DateTime, Index, Text, text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.core.database import Base
 from app.outcomes.rules import OUTCOMES
+from app.outcomes.sql import WORDS
 
 
 class Review(Base):
@@ -17,6 +18,9 @@ class Review(Base):
     __table_args__ = (
         CheckConstraint(f"outcome IN {OUTCOMES}", name="outcome"),
         Index("ix_reviews_created", "environment_id", "created_at"),
+        Index(
+            "ix_reviews_words", text(WORDS), postgresql_using="gin", postgresql_with={"gin_pending_list_limit": "256"}
+        ),
     )
 
     environment_id: Mapped[uuid.UUID] = mapped_column(primary_key=True)

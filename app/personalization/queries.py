@@ -186,3 +186,35 @@ def count_groups(product_id: uuid.UUID, since: datetime, purpose: str | None = N
         GroupCounts(is_of_variant, variant, has_context, decisions, dict(zip(OUTCOME_NAMES, counts, strict=True)))
         for is_of_variant, variant, has_context, decisions, *counts in rows
     ]
+
+
+class DecisionOfRetrieval(NamedTuple):
+    """A decision that was made from a retrieval, and its outcomes, oldest first."""
+
+    retrieval_id: uuid.UUID
+    external_decision_id: str
+    variant: str | None
+    created_at: datetime
+    outcomes: list[str]
+
+
+MAX_OUTCOMES = 10
+"""How many of one decision are read."""
+
+_LIST_DECISIONS_OF_RETRIEVALS = text("""
+    SELECT d.retrieval_id, d.external_id, d.variant, d.created_at, ARRAY(
+        SELECT o.outcome FROM personalization_outcomes o
+        WHERE o.product_id = d.product_id AND o.decision_id = d.id ORDER BY o.created_at LIMIT :max_outcomes)
+    FROM personalization_decisions d
+    WHERE d.product_id = :product_id AND d.customer_id = :customer_id AND d.retrieval_id = ANY(:retrieval_ids)
+    ORDER BY d.created_at LIMIT :limit
+""")
+
+
+def list_decisions_of_retrievals(
+    product_id: uuid.UUID, customer_id: uuid.UUID, retrieval_ids: Sequence[uuid.UUID], limit: int
+) -> list[DecisionOfRetrieval]:
+    """Return the decisions about a customer that were made from some retrievals, oldest first."""
+    values = {"product_id": product_id, "customer_id": customer_id, "retrieval_ids": list(retrieval_ids)}
+    limits = {"limit": limit, "max_outcomes": MAX_OUTCOMES}
+    return [DecisionOfRetrieval(*row) for row in session().execute(_LIST_DECISIONS_OF_RETRIEVALS, {**values, **limits})]

@@ -4,12 +4,13 @@ import uuid
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import CheckConstraint, DateTime, Double, Index, Text
+from sqlalchemy import CheckConstraint, DateTime, Double, Index, Text, text
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.core.database import Base
 from app.reports.rules import IMPACTS
+from app.reports.sql import WORDS
 
 
 class Report(Base):
@@ -20,6 +21,9 @@ class Report(Base):
         CheckConstraint(f"impact IN {IMPACTS}", name="impact"),
         Index("ix_reports_created", "environment_id", "created_at"),
         Index("ix_reports_id", "environment_id", "id", unique=True),
+        Index(
+            "ix_reports_words", text(WORDS), postgresql_using="gin", postgresql_with={"gin_pending_list_limit": "256"}
+        ),
     )
 
     environment_id: Mapped[uuid.UUID] = mapped_column(primary_key=True)

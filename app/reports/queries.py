@@ -81,3 +81,49 @@ def list_reports(keys: Sequence[InteractionKey]) -> dict[InteractionKey, ReportR
     values = {"environments": [environment for environment, _ in keys], "interactions": [id_ for _, id_ in keys]}
     rows = [ReportRow(*row) for row in session().execute(_LIST_REPORTS, values)]
     return {(row.environment_id, row.interaction_id): row for row in rows}
+
+
+class FindingGroup(NamedTuple):
+    """What several reports have found of one kind and topic."""
+
+    kind: str
+    topic: str
+    reports: int
+    blocking: int
+    major: int
+    newest_at: datetime
+
+
+class FindingSummary(NamedTuple):
+    """The groups of findings, those of most reports first, and how many reports were looked at."""
+
+    groups: list[FindingGroup]
+    report_count: int
+
+
+MAX_SUMMARIZED_REPORTS = 5_000
+"""How many reports are grouped, the newest; some fifty milliseconds."""
+MAX_GROUPS = 200
+
+_GROUP_FINDINGS = text("""
+    WITH newest AS MATERIALIZED (
+        SELECT interaction_id, findings, created_at FROM reports
+        WHERE environment_id = :environment_id AND created_at >= :since
+        ORDER BY created_at DESC LIMIT :max_reports
+    ), groups AS (
+        SELECT finding ->> 'kind' AS kind, finding ->> 'topic' AS topic, count(DISTINCT interaction_id) AS reports,
+               count(*) FILTER (WHERE finding ->> 'severity' = 'blocking') AS blocking,
+               count(*) FILTER (WHERE finding ->> 'severity' = 'major') AS major, max(created_at) AS newest_at
+        FROM newest CROSS JOIN LATERAL jsonb_array_elements(findings) AS finding
+        GROUP BY 1, 2 ORDER BY reports DESC, newest_at DESC, kind, topic LIMIT :max_groups
+    )
+    SELECT (SELECT count(*) FROM newest), groups.* FROM (SELECT) AS always LEFT JOIN groups ON true
+    ORDER BY reports DESC, newest_at DESC, kind, topic
+""")
+
+
+def summarize_findings(environment_id: uuid.UUID, since: datetime) -> FindingSummary:
+    """Return the findings of the newest reports by kind and topic."""
+    limits = {"max_reports": MAX_SUMMARIZED_REPORTS, "max_groups": MAX_GROUPS}
+    rows = session().execute(_GROUP_FINDINGS, {"environment_id": environment_id, "since": since, **limits}).all()
+    return FindingSummary([FindingGroup(*row[1:]) for row in rows if row[1] is not None], rows[0][0])

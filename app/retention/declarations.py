@@ -21,6 +21,7 @@ from app.reports import retention as reports
 from app.secrets import retention as secrets
 from app.summaries import retention as summaries
 from app.telemetry import retention as telemetry
+from app.triage import retention as triage
 from app.webhooks import retention as webhooks
 
 DECLARATIONS = {
@@ -42,6 +43,7 @@ DECLARATIONS = {
     "secrets": secrets,
     "summaries": summaries,
     "telemetry": telemetry,
+    "triage": triage,
     "webhooks": webhooks,
 }
 

@@ -1,5 +1,6 @@
 """A company with a read key, and the pages that it reads."""
 
+import json
 import uuid
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -12,7 +13,7 @@ from sqlalchemy import text
 from werkzeug.test import TestResponse
 
 from app.core.database import session, transaction
-from tests.factories import Company, bearer, create_read_key
+from tests.factories import Company, bearer, create_read_key, sign_in
 
 NOW = datetime.now(UTC).replace(microsecond=0)
 
@@ -71,6 +72,35 @@ class Reader:
         _insert("reviews", values)
         return values["interaction_id"]
 
+    def store_report(self, age: timedelta = timedelta(minutes=5), **columns: Any) -> uuid.UUID:
+        """Insert a report that was sent so long ago, and return the id of its interaction."""
+        findings = json.dumps(columns.pop("findings", []))
+        values = {
+            "environment_id": self.company.environment_id,
+            "interaction_id": uuid.uuid4(),
+            "id": uuid.uuid4(),
+            "summary": "The second page of orders was empty.",
+            "impact": "hindered",
+            "findings": findings,
+            "created_at": NOW - age,
+            **columns,
+        }
+        _insert("reports", values)
+        return values["interaction_id"]
+
+    def store_session(self, age: timedelta = timedelta(minutes=5), **columns: Any) -> None:
+        """Insert a session that was seen for a minute, so long ago."""
+        values = {
+            "environment_id": self.company.environment_id,
+            "source": "customer",
+            "ref": "visit_1",
+            "customer_ref": "",
+            "first_seen_at": NOW - age - timedelta(minutes=1),
+            "last_seen_at": NOW - age,
+            **columns,
+        }
+        _insert("sessions", values)
+
 
 def _insert(table: str, values: dict[str, Any]) -> None:
     places = ", ".join(f":{name}" for name in values)
@@ -81,3 +111,10 @@ def _insert(table: str, values: dict[str, Any]) -> None:
 @pytest.fixture
 def reader(client: FlaskClient, company: Company) -> Reader:
     return Reader(client, company, create_read_key(company.environment_id))
+
+
+@pytest.fixture
+def signed_in(client: FlaskClient, reader: Reader) -> FlaskClient:
+    """The client, with the owner of the reader's company signed in."""
+    sign_in(client, reader.company)
+    return client

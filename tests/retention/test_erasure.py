@@ -25,6 +25,7 @@ from app.webhooks import log
 from app.webhooks import service as webhooks
 from tests.context_api import ADVERTISING, ContextApi, item
 from tests.factories import Company, bearer, create_company, event, observation, send_events, send_evidence, send_review
+from tests.triage.actions import triage
 
 PUBLIC_URL = "https://93.184.215.14/hook"
 
@@ -50,6 +51,7 @@ def fill(client: FlaskClient, company: Company) -> None:
     client.post("/api/v2/consent/decisions", json={"decision": "approved"}, headers=bearer(token))
     assert send_review(client, token).status_code == 200
     client.post("/api/v2/reports", json={"summary": "It worked well."}, headers=bearer(token))
+    triage(company, interaction["interactionId"], "resolved", comment="It was a full disk.")
     persistence.persist_waiting_batches()
     interactions.promote_queued_interactions()
     summaries.roll_up_changes()

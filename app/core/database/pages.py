@@ -5,7 +5,7 @@ at `SCAN_LIMIT` rows at most: with a filter it may have fewer rows than were ask
 """
 
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -72,14 +72,25 @@ class PagedTable(Generic[Row]):
     """The rows of a table, read by an index on `tenant` and `instant`.
 
     `columns` maps the fields of `row`, in their order, to SQL expressions over `f`, the table, and `joins`, each of
-    which adds exactly one row. `filters` maps names to the expressions that are compared.
+    which adds exactly one row. `filters` maps names to the expressions that are compared. `condition` is one that an
+    index serves, on the rows that are looked at, and `match` a further one on what they are joined with; both may name
+    `:tenant_id`, `:first_at`, `:last_at` and the filters, and the table, which may be a query, the same.
     """
 
     def __init__(
-        self, table: str, row: Callable[..., Row], columns: Mapping[str, str], *, filters: Mapping[str, str], **sql: str
+        self,
+        table: str,
+        row: Callable[..., Row],
+        columns: Mapping[str, str],
+        *,
+        filters: Mapping[str, str],
+        parameters: Sequence[str] = (),
+        **sql: str,
     ) -> None:
+        """Make the statements; `parameters` are filters that no expression is compared with."""
         self._make_row = row
         self.filters = filters
+        self._parameters = (*filters, *parameters)
         expressions = ", ".join(f"{expression} AS {name}" for name, expression in columns.items())
         parts = {"tenant": "environment_id", "instant": "created_at", "id": "interaction_id", "joins": "", **sql}
         self._statements = {
@@ -91,13 +102,15 @@ class PagedTable(Generic[Row]):
             WHERE f.{parts["tenant"]} = :tenant_id AND f.{parts["id"]} = :id AND f.{parts["instant"]} >= :since LIMIT 1
         """)
 
-    def list(self, criteria: Criteria, limit: int, position: Position | None = None) -> Page[Row]:
+    def list(
+        self, criteria: Criteria, limit: int, position: Position | None = None, *, scan_limit: int | None = None
+    ) -> Page[Row]:
         """Return a page of at most `limit` rows, the first one or that behind a position."""
         is_newest = criteria.order is Order.NEWEST
         at, id_ = position or ((LATEST, _LAST_ID) if is_newest else (EARLIEST, _FIRST_ID))
-        scan_limit = max(SCAN_LIMIT, limit + 1)
+        scan_limit = max(scan_limit or SCAN_LIMIT, limit + 1)
         values = {
-            **{name: criteria.filters.get(name) for name in self.filters},
+            **{name: criteria.filters.get(name) for name in self._parameters},
             "tenant_id": criteria.tenant_id,
             "first_at": criteria.since if is_newest else max(criteria.since, at),
             "last_at": min(criteria.until - _MICROSECOND, at) if is_newest else criteria.until - _MICROSECOND,
@@ -124,19 +137,18 @@ def _statement(
 ) -> TextClause:
     direction, comparison = order["direction"], order["comparison"]
     instant, id_ = f"f.{parts['instant']}", f"f.{parts['id']}"
-    is_match = " AND ".join(
-        f"(CAST(:{name} AS text) IS NULL OR {expression} = :{name})" for name, expression in filters.items()
-    )
+    comparisons = [f"(CAST(:{name} AS text) IS NULL OR {expression} = :{name})" for name, expression in filters.items()]
+    is_match = " AND ".join([*comparisons, parts.get("match", "true")])
     # One range of instants, from which the planner estimates well that the index gives the first rows soonest; a
     # comparison of pairs would make it believe that there are few rows to sort.
     return text(f"""
         SELECT * FROM (
             SELECT row_number() OVER (ORDER BY {instant} {direction}, {id_} {direction}) AS number,
-                   {is_match or "true"} AS is_match, {instant} AS position_at, {id_} AS position_id, {expressions}
+                   {is_match} AS is_match, {instant} AS position_at, {id_} AS position_id, {expressions}
             FROM (
                 SELECT * FROM {table} f
                 WHERE f.{parts["tenant"]} = :tenant_id AND {instant} BETWEEN :first_at AND :last_at
-                  AND NOT ({instant} = :at AND {id_} {comparison}= :id)
+                  AND NOT ({instant} = :at AND {id_} {comparison}= :id) AND {parts.get("condition", "true")}
                 ORDER BY {instant} {direction}, {id_} {direction} LIMIT :scan_limit
             ) f {parts["joins"]}
         ) scanned

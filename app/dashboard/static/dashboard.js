@@ -3,9 +3,11 @@
 document.documentElement.classList.add("js");
 
 // Instants in the reader's zone; UTC stays as the title.
-const dateTime = new Intl.DateTimeFormat(undefined, { month: "short", day: "numeric", hour: "2-digit", minute: "2-digit" });
+const parts = { month: "short", day: "numeric", hour: "2-digit", minute: "2-digit" };
+const toMinutes = new Intl.DateTimeFormat(undefined, parts);
+const toSeconds = new Intl.DateTimeFormat(undefined, { ...parts, second: "2-digit" });
 for (const element of document.querySelectorAll("time[datetime]")) {
-  element.textContent = dateTime.format(new Date(element.dateTime));
+  element.textContent = ("seconds" in element.dataset ? toSeconds : toMinutes).format(new Date(element.dateTime));
 }
 
 // A choice of the scope is sent at once.

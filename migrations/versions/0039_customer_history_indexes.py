@@ -4,8 +4,8 @@ from alembic import op
 
 from migrations.online import create_index
 
-revision = "0035"
-down_revision = "0034"
+revision = "0039"
+down_revision = "0038"
 
 REPLACED_INDEXES = ("ix_context_retrievals_customer", "ix_personalization_decisions_customer")
 """What the new ones begin with, so that the release before is served as well."""

@@ -1,0 +1,1 @@
+"""Triage: what a company does about reviews and reports."""

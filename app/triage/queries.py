@@ -1,0 +1,159 @@
+"""Read reviews and reports as one list, with their triage."""
+
+import uuid
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from sqlalchemy import text
+
+from app.core.database import session
+from app.core.database.pages import Criteria, Page, PagedTable, Position
+from app.interactions.sql import INTERACTION_COLUMNS, JOIN_INTERACTION
+from app.outcomes import sql as outcomes
+from app.reports import sql as reports
+from app.triage.rules import MAX_COMMENTS, NEW
+
+FIRST_SCAN = 500
+"""Rows in which words are looked for before their index is asked: one that many rows have is found at once, and one
+that is not among these is in so few of them that all can be sorted."""
+
+
+class FeedbackItem(NamedTuple):
+    """A review or report, what it is about, and its triage; a report's note is its summary."""
+
+    id: uuid.UUID
+    interaction_id: uuid.UUID
+    kind: str
+    outcome: str | None
+    impact: str | None
+    note: str
+    findings: list[dict[str, Any]] | None
+    operation: str
+    surface: str
+    triage: str
+    assignee_id: uuid.UUID | None
+    created_at: datetime
+
+
+class Comment(NamedTuple):
+    """A comment on a review or report."""
+
+    author_id: uuid.UUID
+    text: str
+    created_at: datetime
+
+
+_FEEDBACK = f"({outcomes.FEEDBACK} UNION ALL {reports.FEEDBACK})"
+
+_JOIN_TRIAGE = """
+    LEFT JOIN LATERAL (
+        SELECT state, assignee_id FROM triages WHERE environment_id = f.environment_id AND feedback_id = f.id LIMIT 1
+    ) t ON true
+"""
+_STATE = f"coalesce(t.state, '{NEW}')"
+
+_COLUMNS = {
+    name: {**INTERACTION_COLUMNS, "triage": _STATE, "assignee_id": "t.assignee_id"}.get(name, f"f.{name}")
+    for name in FeedbackItem._fields
+}
+
+# The tenant is one of the words of a row. A text without a word is in no row.
+_QUERY = "(plainto_tsquery('simple', :q) && CAST('''' || CAST(:tenant_id AS text) || '''' AS tsquery))"
+
+
+def _has_words(row: str) -> str:
+    return f"numnode(plainto_tsquery('simple', :q)) > 0 AND {row}.words @@ {_QUERY}"
+
+
+def _match(row: str) -> str:
+    """Return the condition of the filters for words and findings on a row of feedback."""
+    is_found = f"(CAST(:q AS text) IS NULL OR ({_has_words(row)}))"
+    return f"{is_found} AND (CAST(:finding AS jsonb) IS NULL OR {row}.findings @> CAST(:finding AS jsonb))"
+
+
+# OFFSET 0 makes it a query of its own: all rows with the words by their index, and not rows by time until enough match.
+_ROWS_WITH_WORDS = f"""(
+    SELECT environment_id, interaction_id, kind, id, outcome, impact, note, findings, created_at FROM {_FEEDBACK} f
+    WHERE f.environment_id = :tenant_id AND f.created_at BETWEEN :first_at AND :last_at AND {_has_words("f")} OFFSET 0
+)"""
+_HAS_FINDING = "(CAST(:finding AS jsonb) IS NULL OR f.findings @> CAST(:finding AS jsonb))"
+
+_JOIN_FEEDBACK = f"""
+    LEFT JOIN LATERAL (
+        SELECT * FROM {_FEEDBACK} w
+        WHERE w.environment_id = f.environment_id AND w.interaction_id = f.interaction_id AND w.kind = f.kind LIMIT 1
+    ) feedback ON true
+"""
+_TRIAGE_COLUMNS = {
+    "id": "f.feedback_id",
+    "interaction_id": "f.interaction_id",
+    "kind": "f.kind",
+    "created_at": "f.feedback_at",
+    **INTERACTION_COLUMNS,
+    "triage": "f.state",
+    "assignee_id": "f.assignee_id",
+}
+
+
+def _table(table: str, columns: Mapping[str, str], **sql: str) -> PagedTable[FeedbackItem]:
+    columns = {name: columns[name] for name in FeedbackItem._fields}
+    filters = {name: columns[name] for name in ("outcome", "impact", "operation", "surface", "triage")}
+    condition = f"(CAST(:kind AS text) IS NULL OR f.kind = :kind) AND {sql.pop('condition', 'true')}"
+    parameters = ("kind", "q", "finding")
+    return PagedTable(table, FeedbackItem, columns, filters=filters, parameters=parameters, condition=condition, **sql)
+
+
+_JOINS = JOIN_INTERACTION + _JOIN_TRIAGE
+_BY_TIME = _table(_FEEDBACK, _COLUMNS, id="id", joins=_JOINS, match=_match("f"))
+_BY_WORDS = _table(_ROWS_WITH_WORDS, _COLUMNS, id="id", joins=_JOINS, match=_HAS_FINDING)
+_BY_STATE = _table(
+    "triages",
+    {**{name: f"feedback.{name}" for name in FeedbackItem._fields}, **_TRIAGE_COLUMNS},
+    instant="feedback_at",
+    id="feedback_id",
+    joins=_JOIN_FEEDBACK + JOIN_INTERACTION,
+    condition="f.state = :triage",
+    match=f"feedback.id IS NOT NULL AND {_match('feedback')}",
+)
+
+_FIND = text(f"""
+    SELECT {", ".join(f"{expression} AS {name}" for name, expression in _COLUMNS.items())}
+    FROM {_FEEDBACK} f {JOIN_INTERACTION} {_JOIN_TRIAGE}
+    WHERE f.environment_id = :environment_id AND f.interaction_id = :interaction_id AND f.kind = :kind
+      AND f.created_at >= :since
+""")
+
+_LIST_COMMENTS = text("""
+    SELECT author_id, text, created_at FROM triage_comments
+    WHERE environment_id = :environment_id AND feedback_id = :feedback_id ORDER BY id LIMIT :limit
+""")
+
+
+def list_feedback(criteria: Criteria, limit: int, position: Position | None = None) -> Page[FeedbackItem]:
+    """Return a page of the feedback of an environment.
+
+    The filters are `kind`, `outcome`, `impact`, `operation`, `surface`, `triage`, `q`, words that all have to be in
+    it, and `finding`, the JSON of a list that its findings have to contain.
+    """
+    if criteria.filters.get("triage") not in (None, NEW):
+        return _BY_STATE.list(criteria, limit, position)
+    if not criteria.filters.get("q"):
+        return _BY_TIME.list(criteria, limit, position)
+    page = _BY_TIME.list(criteria, limit, position, scan_limit=FIRST_SCAN)
+    return page if len(page.rows) == limit else _BY_WORDS.list(criteria, limit, position)
+
+
+def find_feedback(
+    environment_id: uuid.UUID, kind: str, interaction_id: uuid.UUID, since: datetime
+) -> FeedbackItem | None:
+    """Return the review or the report of an interaction that is no older than `since`, or None."""
+    values = {"environment_id": environment_id, "kind": kind, "interaction_id": interaction_id, "since": since}
+    row = session().execute(_FIND, values).one_or_none()
+    return FeedbackItem(*row) if row else None
+
+
+def list_comments(environment_id: uuid.UUID, feedback_id: uuid.UUID) -> list[Comment]:
+    """Return the comments on a review or report, oldest first."""
+    values = {"environment_id": environment_id, "feedback_id": feedback_id, "limit": MAX_COMMENTS}
+    return [Comment(*row) for row in session().execute(_LIST_COMMENTS, values)]
