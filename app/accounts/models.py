@@ -55,6 +55,8 @@ class Membership(Base):
     user_id: Mapped[uuid.UUID] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"), primary_key=True)
     role: Mapped[str] = mapped_column(Text)
     created_at: Mapped[datetime] = mapped_column(DateTime(timezone=True))
+    chosen_at: Mapped[datetime | None] = mapped_column(DateTime(timezone=True))
+    """When the user last switched a session to this workspace; signing in opens the one chosen last."""
 
 
 class LoginSession(Base):

@@ -11,7 +11,7 @@ from app.accounts.models import AuditEntry, Membership, User, Workspace
 from app.accounts.rules import MAX_NAME_LENGTH, OWNER, is_email
 from app.core import clock
 from app.core.database import session
-from app.core.errors import Conflict, Unprocessable
+from app.core.errors import Conflict, NotFound, Unprocessable
 from app.core.wire.text import normalize
 
 COMMAND_LINE_ACTOR = "command line"
@@ -48,16 +48,32 @@ class NewWorkspace:
 
 def create_workspace(email: str, name: str, actor: str = COMMAND_LINE_ACTOR) -> NewWorkspace:
     """Create a workspace and its owner with a random password."""
+    workspace = _add_workspace(name, actor)
+    owner = add_user(workspace.id, email, OWNER)
+    session().flush()
+    return NewWorkspace(workspace.id, workspace.name, owner.email, owner.password)
+
+
+def create_further_workspace(email: str, name: str, actor: str = COMMAND_LINE_ACTOR) -> Workspace:
+    """Create a workspace whose owner is a user already; the user's sign-in goes on as before."""
+    user_id = session().scalar(select(User.id).where(User.email == canonical_email(email)))
+    if user_id is None:
+        raise NotFound("There is no user with this e-mail address.")
+    workspace = _add_workspace(name, actor)
+    session().add(Membership(workspace_id=workspace.id, user_id=user_id, role=OWNER, created_at=clock.now()))
+    session().flush()
+    return workspace
+
+
+def _add_workspace(name: str, actor: str) -> Workspace:
     name = normalize(name)
     if not 1 <= len(name) <= MAX_NAME_LENGTH:
         raise Unprocessable(f"A name has 1 to {MAX_NAME_LENGTH} characters.")
     workspace = Workspace(id=uuid.uuid4(), name=name, created_at=clock.now())
     session().add(workspace)
     session().flush()
-    owner = add_user(workspace.id, email, OWNER)
     record_audit_entry(workspace.id, actor, "workspace.created", str(workspace.id))
-    session().flush()
-    return NewWorkspace(workspace.id, name, owner.email, owner.password)
+    return workspace
 
 
 def add_user(workspace_id: uuid.UUID, email: str, role: str) -> NewUser:

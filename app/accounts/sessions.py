@@ -10,11 +10,11 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import NamedTuple
 
-from sqlalchemy import delete, select
+from sqlalchemy import delete, select, update
 
 from app.accounts.models import LoginSession, Membership, User, Workspace
 from app.accounts.rules import LAST_SEEN_PRECISION, Client, session_expiry
-from app.accounts.service import record_audit_entry, record_user_entry
+from app.accounts.service import MAX_LIST_LENGTH, record_audit_entry, record_user_entry
 from app.core import clock
 from app.core.database import PreparedStatement, session
 from app.core.errors import NotFound
@@ -134,6 +134,40 @@ def revoke_other_sessions(login: Login) -> None:
     """End all sessions of the user but the current one."""
     session_count = revoke_sessions_of(login.user_id, except_id=login.session_id)
     record_user_entry(login.user_id, login.actor, "sessions.revoked", sessions_revoked=session_count)
+
+
+class OwnWorkspace(NamedTuple):
+    """A workspace of a user, and the role there."""
+
+    id: uuid.UUID
+    name: str
+    role: str
+
+
+def list_own_workspaces(user_id: uuid.UUID) -> list[OwnWorkspace]:
+    """Return the workspaces of a user by name, with the role in each."""
+    memberships = select(Workspace.id, Workspace.name, Membership.role).join(Membership)
+    own = memberships.where(Membership.user_id == user_id).order_by(Workspace.name, Workspace.id)
+    return [OwnWorkspace(*row) for row in session().execute(own.limit(MAX_LIST_LENGTH))]
+
+
+def switch_workspace(login: Login, workspace_id: uuid.UUID) -> None:
+    """Let the current session continue in another workspace of its user, or raise `NotFound`.
+
+    It holds from the next request on; signing in opens this workspace too, until the user switches again.
+    """
+    own = (Membership.user_id == login.user_id, Membership.workspace_id == workspace_id)
+    # The lock keeps the membership until the commit: whoever ends it afterwards ends this session as well.
+    membership = session().scalar(select(Membership).where(*own).with_for_update(key_share=True))
+    if membership is None:
+        raise NotFound
+    if workspace_id == login.workspace_id:
+        return
+    membership.chosen_at = clock.now()
+    current = (LoginSession.id == login.session_id, LoginSession.user_id == login.user_id)
+    session().execute(update(LoginSession).where(*current).values(workspace_id=workspace_id))
+    record_audit_entry(workspace_id, login.actor, "session.switched", str(login.session_id))
+    session().flush()
 
 
 def create_session(user: User, membership: Membership, workspace: Workspace, client: Client) -> NewSession:

@@ -137,7 +137,7 @@ def _check_second_factor(user: User, code: str | None, client: Client) -> None:
 
 
 def _open_session(user: User, client: Client, previous_token: str | None) -> NewSession:
-    row = _first_membership(user)
+    row = _chosen_membership(user)
     if row is None:
         raise WrongCredentials
     after_commit(partial(clear_attempt, account_limits(user.email, client.address)))
@@ -146,8 +146,8 @@ def _open_session(user: User, client: Client, previous_token: str | None) -> New
     return create_session(user, *row, client)
 
 
-def _first_membership(user: User) -> tuple[Membership, Workspace] | None:
-    """Return the membership and the workspace that a user joined first, or None.
+def _chosen_membership(user: User) -> tuple[Membership, Workspace] | None:
+    """Return the membership and the workspace that a user has switched to last, or has joined first, or None.
 
     Lock the user until the session is committed. None also if the password was changed while it was being compared:
     the change has revoked all sessions, and would not see this one.
@@ -156,7 +156,8 @@ def _first_membership(user: User) -> tuple[Membership, Workspace] | None:
     if session().scalar(password_hash) != user.password_hash:
         return None
     memberships = select(Membership, Workspace).join(Workspace).where(Membership.user_id == user.id)
-    row = session().execute(memberships.order_by(Membership.created_at, Workspace.id).limit(1)).first()
+    order = (Membership.chosen_at.desc().nulls_last(), Membership.created_at, Workspace.id)
+    row = session().execute(memberships.order_by(*order).limit(1)).first()
     return (row[0], row[1]) if row else None
 
 
