@@ -176,3 +176,18 @@ def list_counts(environment_id: uuid.UUID, first_on: date, last_on: date) -> lis
     values = {"environment_id": environment_id, "first_on": first_on, "last_on": last_on}
     rows = session().execute(_COUNT_DAYS, values).mappings()
     return [{name: value or None for name, value in row.items()} for row in rows]
+
+
+_COUNT_BEFORE = text("""
+    SELECT coalesce(sum(events), 0)::bigint FROM (
+        SELECT events FROM evidence_days WHERE environment_id = :environment_id AND day_on < :day_on
+        UNION ALL
+        SELECT events FROM evidence_changes WHERE environment_id = :environment_id AND day_on < :day_on
+    ) counted
+""")
+
+
+def count_before(environment_id: uuid.UUID, day_on: date) -> int:
+    """Return how many events were observed before a day."""
+    count: int = session().scalars(_COUNT_BEFORE, {"environment_id": environment_id, "day_on": day_on}).one()
+    return count

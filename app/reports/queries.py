@@ -81,3 +81,17 @@ def list_reports(keys: Sequence[InteractionKey]) -> dict[InteractionKey, ReportR
     values = {"environments": [environment for environment, _ in keys], "interactions": [id_ for _, id_ in keys]}
     rows = [ReportRow(*row) for row in session().execute(_LIST_REPORTS, values)]
     return {(row.environment_id, row.interaction_id): row for row in rows}
+
+
+_COUNT_BEFORE = text("""
+    SELECT count(*) FROM (
+        SELECT 1 FROM reports WHERE environment_id = :environment_id AND created_at < :before LIMIT :limit
+    ) counted
+""")
+
+
+def count_before(environment_id: uuid.UUID, before: datetime, limit: int) -> int:
+    """Return how many reports arrived before an instant; `limit` where there are as many or more."""
+    values = {"environment_id": environment_id, "before": before, "limit": limit}
+    count: int = session().scalars(_COUNT_BEFORE, values).one()
+    return count
