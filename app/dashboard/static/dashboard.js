@@ -4,8 +4,30 @@ document.documentElement.classList.add("js");
 
 // Instants in the reader's zone; UTC stays as the title.
 const dateTime = new Intl.DateTimeFormat(undefined, { month: "short", day: "numeric", hour: "2-digit", minute: "2-digit" });
-for (const element of document.querySelectorAll("time[datetime]")) {
-  element.textContent = dateTime.format(new Date(element.dateTime));
+function localize(root) {
+  for (const element of root.querySelectorAll("time[datetime]")) {
+    element.textContent = dateTime.format(new Date(element.dateTime));
+  }
+}
+localize(document);
+
+// A part of a page that is looked at again every few seconds while the page is visible, until all of it is done.
+const REFRESH_MS = 3000;
+for (const element of document.querySelectorAll("[data-refresh]")) {
+  let text = null;
+  const timer = setInterval(async () => {
+    if (document.hidden || element.contains(document.activeElement)) return;
+    const response = await fetch(element.dataset.refresh, { signal: AbortSignal.timeout(10000) }).catch(() => null);
+    if (!response?.ok || response.redirected) return;
+    const newText = await response.text();
+    if (newText === text) return;
+    text = newText;
+    const isOpen = element.querySelector("details")?.open;
+    element.innerHTML = newText;
+    if (isOpen) element.querySelector("details")?.setAttribute("open", "");
+    localize(element);
+    if (!element.querySelector(".open")) clearInterval(timer);
+  }, REFRESH_MS);
 }
 
 // A choice of the scope is sent at once.
