@@ -47,7 +47,10 @@ class KeyFilters(FilterForm):
 class NewKeyForm(WriteForm):
     """A key to create."""
 
-    kind = SelectField("Kind", choices=[SelectChoice(str(kind), label) for kind, label in KIND_LABELS.items()])
+    # The filter of the same page has the other id.
+    kind = SelectField(
+        "Kind", id="new_kind", choices=[SelectChoice(str(kind), label) for kind, label in KIND_LABELS.items()]
+    )
     expiry_days = IntegerField("Expires after days", [Optional(), NumberRange(1, MAX_EXPIRY_DAYS)])
     has_company_right = BooleanField("Give a product key the company right too")
 

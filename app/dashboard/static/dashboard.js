@@ -35,12 +35,18 @@ for (const form of document.querySelectorAll("form[data-submit-on-change]")) {
   form.addEventListener("change", () => form.requestSubmit());
 }
 
-// Copy the text of an element.
+// Copy the text of an element; where the browser does not allow that, select it.
 for (const button of document.querySelectorAll("[data-copy]")) {
   button.hidden = false;
   button.addEventListener("click", async () => {
-    await navigator.clipboard.writeText(document.querySelector(button.dataset.copy).textContent.trim());
-    button.textContent = "Copied";
+    const element = document.querySelector(button.dataset.copy);
+    try {
+      await navigator.clipboard.writeText(element.textContent.trim());
+      button.textContent = "Copied";
+    } catch {
+      getSelection().selectAllChildren(element);
+      button.textContent = "Selected, now copy it";
+    }
   });
 }
 
