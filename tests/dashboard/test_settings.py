@@ -160,10 +160,19 @@ def test_a_shorter_retention_says_first_what_leaves(owner: FlaskClient, company:
     assert (environment_of(company).retention_days, environment_of(company).evidence_retention_days) == (5, 7)
 
 
-def test_only_what_becomes_shorter_is_counted(owner: FlaskClient, company: Company) -> None:
+@pytest.mark.parametrize(
+    ("values", "names"),
+    [
+        ({"retention_days": "100", "evidence_retention_days": "7"}, ["Evidence events"]),
+        ({"retention_days": "7", "evidence_retention_days": "100"}, ["Interactions", "Reviews", "Reports"]),
+    ],
+)
+def test_only_what_becomes_shorter_is_counted(
+    owner: FlaskClient, company: Company, values: dict[str, str], names: list[str]
+) -> None:
     path = path_of(company)
-    page = send(owner, path, path, **{**SETTINGS, "retention_days": "100", "evidence_retention_days": "7"}).text
-    assert re.findall(r"<dt>([^<]*) that leave</dt>", page) == ["Evidence events"]
+    page = send(owner, path, path, **{**SETTINGS, **values}).text
+    assert re.findall(r"<dt>([^<]*) that leave</dt>", page) == names
 
 
 def test_a_member_sees_the_settings_and_no_form(client: FlaskClient, company: Company) -> None:
