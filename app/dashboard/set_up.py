@@ -70,6 +70,7 @@ def show_guide(scope: Scope) -> Page:
         "endpoint": settings.feedback_url,
         "wheel_url": settings.feedback_url + downloads.paths()["python"],
         "mode": scope.environment.mode,
+        "interaction_id": uuid.uuid4(),
     }
     return Page({**variables, **_check(scope.environment.id)})
 

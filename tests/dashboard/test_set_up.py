@@ -1,5 +1,6 @@
 """The set-up page has what a product needs, and says what has arrived."""
 
+import json
 import re
 from html import unescape
 
@@ -46,6 +47,14 @@ def test_the_examples_in_python_are_python(owner: FlaskClient, framework: str) -
     assert len(examples) == 1
     compile(examples[0], framework, "exec")
     assert "AgentFeedback()" in examples[0]
+
+
+def test_the_event_of_the_command_is_accepted(owner: FlaskClient, company: Company) -> None:
+    page = unescape(owner.get("/set-up?framework=curl").text)
+    (body,) = re.findall(r"-d '(\{\"events\".*?\]\})'</pre>", page, re.DOTALL)
+    sent = json.loads(re.sub(r"'\$\([^)]*\)'", "2026-01-01T00:00:00Z", body))
+    answer = owner.post("/api/v2/telemetry/batches", json=sent, headers=bearer(company.product_key))
+    assert answer.status_code == 202
 
 
 def test_an_unknown_framework_shows_the_first(owner: FlaskClient) -> None:
