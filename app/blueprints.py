@@ -23,6 +23,7 @@ from app.dashboard.feedback import feedback
 from app.dashboard.gallery import gallery
 from app.dashboard.home import home
 from app.dashboard.interactions import interactions
+from app.dashboard.invitation import invitation
 from app.dashboard.keys import keys
 from app.dashboard.operations import operations
 from app.dashboard.own_session import own_session
@@ -82,6 +83,7 @@ API_MOUNTS = (
 PAGE_MOUNTS = (
     Mount(sign_in_pages, "/", OWN_ORIGIN),
     Mount(single_sign_on, "/sign-in/oidc", OWN_ORIGIN),
+    Mount(invitation, "/invite", OWN_ORIGIN),
     Mount(own_session, "/", DASHBOARD_SESSION),
     Mount(home, "/", DASHBOARD_SESSION),
     Mount(interactions, "/interactions", DASHBOARD_SESSION),

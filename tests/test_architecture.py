@@ -142,6 +142,13 @@ PAGES_WITHOUT_A_LINK = {
     "feedback.list_findings": "a tab of the page of feedback",
     "feedback.show_item": "the list of feedback links to it",
     "visits.show_session": "the list of sessions links to it",
+    "keys.show_rotation": "the list of keys links to it",
+    "keys.show_revocation": "the list of keys links to it",
+    "settings.show_product": "the page of the settings links to it",
+    "settings.show_environment": "the page of the settings links to it",
+    "team.show_removal": "the list of members links to it",
+    "invitation.show_invitation": "whoever is invited is given its address",
+    "set_up.show_check": "the set-up page refreshes its check from it",
 }
 STEPS = {"playground.show_interaction": "a script of the playground calls it; it answers in JSON"}
 

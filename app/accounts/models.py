@@ -84,6 +84,26 @@ class LoginSession(Base):
     """The network of the address that has opened it."""
 
 
+class Invitation(Base):
+    """A link by which somebody joins a workspace once, found by the digest of the token in its address."""
+
+    __tablename__ = "invitations"
+    __table_args__ = (CheckConstraint(f"role IN {ROLES}", name="role"), UniqueConstraint("workspace_id", "digest"))
+
+    workspace_id: Mapped[uuid.UUID] = mapped_column(ForeignKey("workspaces.id", ondelete="CASCADE"), primary_key=True)
+    id: Mapped[uuid.UUID] = mapped_column(primary_key=True)
+    digest: Mapped[bytes] = mapped_column(LargeBinary)
+    email: Mapped[str] = mapped_column(Text)
+    """In lower case."""
+    role: Mapped[str] = mapped_column(Text)
+    created_by: Mapped[uuid.UUID] = mapped_column()
+    """The user, whose own role has to allow the invitation until it is accepted."""
+    created_at: Mapped[datetime] = mapped_column(DateTime(timezone=True))
+    expires_at: Mapped[datetime] = mapped_column(DateTime(timezone=True), index=True)
+    accepted_at: Mapped[datetime | None] = mapped_column(DateTime(timezone=True))
+    revoked_at: Mapped[datetime | None] = mapped_column(DateTime(timezone=True))
+
+
 class SecondFactor(Base):
     """A user's second factor: time-based codes (TOTP), and recovery codes for a lost device."""
 

@@ -1,4 +1,4 @@
-"""Retention rules of login sessions and sign-in counters."""
+"""Retention rules of login sessions, sign-in counters and invitations."""
 
 from app.core.retention import Group, RetentionRule
 
@@ -18,6 +18,15 @@ RULES = (
         ("digest",),
         "expires_at",
         "an expired counter starts again from one",
+        is_expiry=True,
+        has_environment=False,
+    ),
+    RetentionRule(
+        Group.SIGN_INS,
+        "invitations",
+        ("workspace_id", "id"),
+        "expires_at",
+        "an expired invitation admits nobody; who has invited whom is in the audit log",
         is_expiry=True,
         has_environment=False,
     ),

@@ -24,6 +24,7 @@ PEPPER_USES = (
 )
 
 COLUMNS_WITHOUT_SECRET = {
+    "invitations.digest": "a digest of 256 random bits, without a key",
     "login_sessions.digest": "a digest of 256 random bits, without a key",
     "second_factors.recovery_digests": "digests of 80 random bits each, without a key",
 }

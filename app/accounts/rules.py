@@ -22,6 +22,10 @@ MIN_PASSWORD_VARIETY = 6
 IDLE_LIMIT = timedelta(hours=12)
 SESSION_LIMIT = timedelta(days=30)
 
+INVITATION_LIFETIME = timedelta(days=7)
+MAX_OPEN_INVITATIONS = 100
+"""Of a workspace at a time."""
+
 LAST_SEEN_PRECISION = timedelta(minutes=1)
 
 _EMAIL = re.compile(r"[^\s@]{1,64}@[^\s@.]+(\.[^\s@.]+)+\Z")
@@ -29,7 +33,7 @@ _EMAIL = re.compile(r"[^\s@]{1,64}@[^\s@.]+(\.[^\s@.]+)+\Z")
 
 def is_email(text: str) -> bool:
     """Tell whether a text has the form of an e-mail address."""
-    return len(text) <= MAX_EMAIL_LENGTH and _EMAIL.match(text) is not None
+    return len(text) <= MAX_EMAIL_LENGTH and _EMAIL.match(text) is not None and not has_control_character(text)
 
 
 def password_problem(password: str, email: str) -> str | None:
@@ -52,6 +56,11 @@ def password_problem(password: str, email: str) -> str | None:
 def may_change(role: str) -> bool:
     """Tell whether a role may change things in the workspace; a member may only read."""
     return role in (OWNER, ADMIN)
+
+
+def may_grant(role: str, granted_role: str) -> bool:
+    """Tell whether a role may give another, or take it away; only owners do so with that of an owner."""
+    return may_change(role) and (role == OWNER or granted_role != OWNER)
 
 
 def session_expiry(created_at: datetime, last_seen_at: datetime) -> datetime:

@@ -3,7 +3,7 @@
 from marshmallow import fields
 
 from app.accounts.rules import MAX_EMAIL_LENGTH, MAX_PASSWORD_LENGTH, ROLES
-from app.core.wire.fields import Choice, Text
+from app.core.wire.fields import Choice, Instant, Text
 from app.core.wire.schemas import Nested, Payload, Schema
 
 MAX_CODE_LENGTH = 40
@@ -53,3 +53,15 @@ class LoginSchema(Schema):
 
     user = Nested(LoginUserSchema, required=True)
     workspace = Nested(LoginWorkspaceSchema, required=True)
+
+
+class AuditItemSchema(Schema):
+    """An entry of the audit log, as a page exports it."""
+
+    id = fields.Integer(required=True)
+    at = Instant(required=True)
+    actor = fields.String(required=True)
+    actor_email = fields.String(required=True, allow_none=True)
+    action = fields.String(required=True)
+    subject = fields.String(required=True)
+    details = fields.Dict(required=True)

@@ -76,14 +76,17 @@ def _add_workspace(name: str, actor: str) -> Workspace:
     return workspace
 
 
-def add_user(workspace_id: uuid.UUID, email: str, role: str) -> NewUser:
-    """Create a user and the membership in a workspace; the caller writes the audit entry."""
+def add_user(workspace_id: uuid.UUID, email: str, role: str, password: str | None = None) -> NewUser:
+    """Create a user and the membership in a workspace; the caller writes the audit entry.
+
+    Without a password, which the caller has checked, a random one is made.
+    """
     email = canonical_email(email)
     if not is_email(email):
         raise Unprocessable("This is not an e-mail address.")
     if session().scalar(select(User.id).where(User.email == email)):
         raise EmailTaken
-    now, password = clock.now(), passwords.generate()
+    now, password = clock.now(), password or passwords.generate()
     user = User(id=uuid.uuid4(), email=email, password_hash=passwords.compute_hash(password), created_at=now)
     session().add(user)
     session().flush()

@@ -170,6 +170,17 @@ def switch_workspace(login: Login, workspace_id: uuid.UUID) -> None:
     session().flush()
 
 
+def renew_token(login: Login) -> str:
+    """Replace the token of the current session, and return the new one.
+
+    What knew the old one is signed out, and forms that were opened before are not valid any more.
+    """
+    token = secrets.token_urlsafe(TOKEN_BYTES)
+    current = (LoginSession.id == login.session_id, LoginSession.user_id == login.user_id)
+    session().execute(update(LoginSession).where(*current).values(digest=_digest(token)))
+    return token
+
+
 def create_session(user: User, membership: Membership, workspace: Workspace, client: Client) -> NewSession:
     """Open a session in a workspace, with a token that is always new."""
     now, token = clock.now(), secrets.token_urlsafe(TOKEN_BYTES)

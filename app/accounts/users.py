@@ -1,6 +1,7 @@
 """Create and list the users of a workspace, and change their passwords."""
 
 import uuid
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -71,3 +72,22 @@ def list_members(workspace_id: uuid.UUID | None = None, email: str | None = None
     if email is not None:
         statement = statement.where(User.email == canonical_email(email))
     return [Member(*row) for row in session().execute(statement)]
+
+
+def get_member(workspace_id: uuid.UUID, user_id: uuid.UUID) -> Member:
+    """Return a member of a workspace, or raise `NotFound`."""
+    statement = (
+        select(User.id, User.email, Membership.role, Membership.workspace_id, Membership.created_at)
+        .join(Membership, Membership.user_id == User.id)
+        .where(Membership.workspace_id == workspace_id, User.id == user_id)
+    )
+    row = session().execute(statement).first()
+    if row is None:
+        raise NotFound("There is no user with this id in this workspace.")
+    return Member(*row)
+
+
+def find_emails(user_ids: Collection[uuid.UUID]) -> dict[uuid.UUID, str]:
+    """Return the e-mail addresses of those of these users who are still there."""
+    rows = session().execute(select(User.id, User.email).where(User.id.in_(user_ids)).limit(MAX_LIST_LENGTH))
+    return {row.id: row.email for row in rows}

@@ -19,6 +19,12 @@ def question(name: str, service_name: str) -> str:
     return words.replace("{service}", service_name)
 
 
+def instruction(state: str) -> str:
+    """Return what an agent is told to do in a state: `feedback_ready` or `consent_required`."""
+    text: str = _TEXTS[state]
+    return text
+
+
 def question_version(name: str) -> str:
     """Return the name and version of a question, as decisions store it."""
     return f"{name}/{QUESTIONS_VERSION}"

@@ -1,12 +1,88 @@
-"""The audit page."""
+"""The audit page: who has changed what, from what to what, and when."""
 
+import uuid
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from flask import request
+
+from app.accounts import queries, users
+from app.accounts.queries import LAST_ID, AuditItem
+from app.accounts.rules import MAX_EMAIL_LENGTH
+from app.accounts.schemas import AuditItemSchema
 from app.accounts.sessions import Login
+from app.dashboard.lists import Batch, FilterForm, ItemList, Place, list_page, text_filter
 from app.dashboard.pages import Page, PageBlueprint
+from app.dashboard.queries import list_products
+from app.dashboard.rules import Change, list_changes
+
+MAX_ACTION_LENGTH = 100
 
 audit = PageBlueprint("audit", has_login=True)
 
 
+class AuditFilters(FilterForm):
+    """Which entries are listed."""
+
+    actor = text_filter("Who", MAX_EMAIL_LENGTH, description="an e-mail address, or command line")
+    action = text_filter("What", MAX_ACTION_LENGTH, description="such as key.revoked, or key")
+
+
+class AuditRow(NamedTuple):
+    """An entry as the page shows it: with names in place of ids, and values before and after."""
+
+    entry: AuditItem
+    actor: str
+    subject: str | None
+    """The name of what was changed, where it is still there."""
+    changes: list[Change]
+
+
 @audit.page("", "audit/page.html")
-def list_entries(_: Login) -> Page:
-    """Show the page."""
-    return Page({})
+def list_entries(login: Login) -> Page:
+    """List the entries of the workspace, newest first."""
+    filters = AuditFilters(request.args)
+    page = list_page(_list(login, filters))
+    return Page({"filters_form": filters, "list": page, "rows": _rows(login, page.rows)})
+
+
+@audit.export()
+def export_entries(login: Login) -> ItemList:
+    """Export the list."""
+    return _list(login, AuditFilters(request.args))
+
+
+def _list(login: Login, filters: AuditFilters) -> ItemList:
+    workspace_id, values = login.workspace_id, filters.values()
+
+    def read(limit: int, place: Place | None) -> Batch:
+        before = min(int(place[0]), LAST_ID) if place else LAST_ID
+        page = queries.list_audit_entries(workspace_id, limit, before, values)
+        return Batch(page.entries, [str(page.next_id)] if page.next_id else None)
+
+    return ItemList("audit", AuditItemSchema, read, (workspace_id, *sorted(values.items())))
+
+
+def _rows(login: Login, entries: Sequence[AuditItem]) -> list[AuditRow]:
+    names = _names(login, {entry.subject for entry in entries})
+    return [
+        AuditRow(entry, entry.actor_email or entry.actor, names.get(entry.subject), list_changes(entry.details))
+        for entry in entries
+    ]
+
+
+def _names(login: Login, subjects: set[str]) -> dict[str, str]:
+    """Return the names of those subjects that are users, products or environments of the workspace."""
+    names: dict[Any, str] = dict(users.find_emails({id_ for text in subjects if (id_ := _uuid(text))}))
+    for entry in list_products(login.workspace_id):
+        names[entry.product.id] = entry.product.name
+        for environment in entry.environments:
+            names[environment.id] = f"{entry.product.name} · {environment.name}"
+    return {str(id_): name for id_, name in names.items()}
+
+
+def _uuid(text: str) -> uuid.UUID | None:
+    try:
+        return uuid.UUID(text)
+    except ValueError:
+        return None

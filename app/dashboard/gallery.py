@@ -56,5 +56,7 @@ def _lists() -> dict[str, Any]:
         "chart": BarChart("Reviews by day", bars),
         "shares": {"Success": Share(81, 96), "Rarely reviewed": Share(3, 4)},
         "filters_form": ExampleFilters(data={"outcome": "failure"}),
-        "list": ListPage(range(3), "#next", "#first", is_partial=False, export_urls={"csv": "#csv", "ndjson": "#ndjson"}),
+        "list": ListPage(
+            range(3), "#next", "#first", is_partial=False, export_urls={"csv": "#csv", "ndjson": "#ndjson"}
+        ),
     }

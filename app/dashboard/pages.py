@@ -23,7 +23,7 @@ from app.dashboard.forms import check_form
 from app.dashboard.lists import FORMATS, ItemList, export_response
 from app.dashboard.navigation import section_of
 from app.dashboard.rules import HOME
-from app.dashboard.scope import current_scope, forget_scope
+from app.dashboard.scope import current_scope, current_workspaces, forget_scope
 
 SIGN_IN = "/sign-in"
 
@@ -151,6 +151,7 @@ def render(template: str, page: Page) -> Response:
         template,
         login=g.get("login"),
         scope=current_scope(),
+        workspaces=current_workspaces(),
         section=section_of(request.endpoint),
         has_playground=has_demo_company(current_settings()),
         **page.variables,

@@ -7,7 +7,7 @@ from typing import Any
 
 from flask import g, request, url_for
 
-from app.accounts.sessions import Login
+from app.accounts.sessions import Login, OwnWorkspace, list_own_workspaces
 from app.core import clock
 from app.core.errors import NotFound
 from app.dashboard.queries import ProductWithEnvironments, list_products
@@ -20,6 +20,7 @@ ENVIRONMENT, DAYS = "environment", "days"
 """The parameters of every address of the dashboard."""
 
 _SCOPE = "agent_feedback.scope"
+_WORKSPACES = "agent_feedback.workspaces"
 
 
 class NoSuchScope(NotFound):
@@ -85,9 +86,17 @@ def current_scope() -> Scope | None:
     return scope
 
 
+def current_workspaces() -> list[OwnWorkspace]:
+    """Return the workspaces that the user of the current request can switch between."""
+    if _WORKSPACES not in request.environ:
+        request.environ[_WORKSPACES] = list_own_workspaces(g.login.user_id) if "login" in g else []
+    workspaces: list[OwnWorkspace] = request.environ[_WORKSPACES]
+    return workspaces
+
+
 def forget_scope() -> None:
     """Show no scope in the rest of the current request, whose transaction has ended."""
-    request.environ[_SCOPE] = None
+    request.environ[_SCOPE], request.environ[_WORKSPACES] = None, []
 
 
 def scoped_url(endpoint: str, **values: Any) -> str:

@@ -238,3 +238,18 @@ def count_sources(environment_id: uuid.UUID, first_on: date, last_on: date) -> l
     """Return what came from each kind and provider of sources in some days, most first."""
     values = {"environment_id": environment_id, "first_on": first_on, "last_on": last_on}
     return [SourceFigures(*row) for row in session().execute(_COUNT_SOURCES, values)]
+
+
+_COUNT_BEFORE = text("""
+    SELECT coalesce(sum(events), 0)::bigint FROM (
+        SELECT events FROM evidence_days WHERE environment_id = :environment_id AND day_on < :day_on
+        UNION ALL
+        SELECT events FROM evidence_changes WHERE environment_id = :environment_id AND day_on < :day_on
+    ) counted
+""")
+
+
+def count_before(environment_id: uuid.UUID, day_on: date) -> int:
+    """Return how many events were observed before a day."""
+    count: int = session().scalars(_COUNT_BEFORE, {"environment_id": environment_id, "day_on": day_on}).one()
+    return count

@@ -42,6 +42,7 @@ _KINDS: tuple[tuple[type[marshmallow.fields.Field[Any]], Kind], ...] = (
     (fields.Float, Kind.NUMBER),
     (Flag, Kind.FLAG),
     (fields.List, Kind.JSON),
+    (fields.Dict, Kind.JSON),
     (fields.Nested, Kind.JSON),
 )
 

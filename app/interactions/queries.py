@@ -146,6 +146,21 @@ def find_oldest_promotion_at(environment_id: uuid.UUID) -> datetime | None:
     return created_at
 
 
+# Behind this many placeholders of reviews, which no telemetry has filled, nothing is looked for.
+_NEWEST_TELEMETRY = text("""
+    SELECT max(received_at) FROM (
+        SELECT received_at, occurred_at FROM interactions WHERE environment_id = :environment_id
+        ORDER BY received_at DESC LIMIT 200
+    ) newest WHERE occurred_at IS NOT NULL
+""")
+
+
+def find_newest_telemetry_at(environment_id: uuid.UUID) -> datetime | None:
+    """Return when the newest interaction arrived that telemetry has told of, or None."""
+    received_at: datetime | None = session().scalar(_NEWEST_TELEMETRY, {"environment_id": environment_id})
+    return received_at
+
+
 InteractionKey = tuple[uuid.UUID, uuid.UUID]
 """The ids of an environment and of an interaction."""
 

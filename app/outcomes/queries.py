@@ -65,3 +65,14 @@ def list_reviews(keys: Sequence[InteractionKey]) -> dict[InteractionKey, ReviewR
     values = {"environments": [environment for environment, _ in keys], "interactions": [id_ for _, id_ in keys]}
     rows = [ReviewRow(*row) for row in session().execute(_LIST_REVIEWS, values)]
     return {(row.environment_id, row.interaction_id): row for row in rows}
+
+
+_NEWEST_REVIEW = text("""
+    SELECT created_at FROM reviews WHERE environment_id = :environment_id ORDER BY created_at DESC LIMIT 1
+""")
+
+
+def find_newest_review_at(environment_id: uuid.UUID) -> datetime | None:
+    """Return when the newest review arrived, or None."""
+    created_at: datetime | None = session().scalar(_NEWEST_REVIEW, {"environment_id": environment_id})
+    return created_at

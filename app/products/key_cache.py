@@ -48,6 +48,7 @@ class KeyRow(NamedTuple):
     expires_at: datetime | None
     revoked_at: datetime | None
     last_used_at: datetime | None
+    refused_at: datetime | None
     environment_id: uuid.UUID
     environment_name: str
     mode: str
@@ -60,7 +61,7 @@ FIND_KEY = PreparedStatement(
     "find_key",
     """
     SELECT k.kind, k.has_company_right, k.digest, k.pepper_id, k.sealed_secret, k.expires_at, k.revoked_at,
-           k.last_used_at, e.id AS environment_id, e.name AS environment_name, e.mode, p.id AS product_id,
+           k.last_used_at, k.refused_at, e.id AS environment_id, e.name AS environment_name, e.mode, p.id AS product_id,
            p.name AS product_name, p.workspace_id
     FROM keys k JOIN environments e ON e.id = k.environment_id JOIN products p ON p.id = e.product_id
     WHERE k.id = :key_id::text
@@ -76,6 +77,13 @@ RECORD_USE = PreparedStatement(
     """,
 )
 
+RECORD_REFUSAL = PreparedStatement(
+    "record_key_refusal",
+    """
+    UPDATE keys SET refused_at = :now::timestamptz
+    WHERE id = :key_id::text AND (refused_at IS NULL OR refused_at < :refused_before::timestamptz)
+    """,
+)
 
 # Only what was compared: another process may have renewed it under another pepper meanwhile.
 RENEW_DIGEST = PreparedStatement(
@@ -114,6 +122,7 @@ class CachedKey:
     expires_at: datetime | None
     revoked_at: datetime | None
     last_used_at: datetime | None
+    refused_at: datetime | None
     environment: CallerEnvironment
 
     def is_valid(self, now: datetime) -> bool:
@@ -158,6 +167,15 @@ class KeyCache:
         with self._lock:
             self._cache.pop(key.id, None)
 
+    def record_refusal(self, key: CachedKey) -> None:
+        """Record to the minute that a verified key was presented after its end, so that its owner can be told."""
+        now = clock.now()
+        if key.refused_at is not None and now - key.refused_at < LAST_USED_PRECISION:
+            return
+        RECORD_REFUSAL.first(key_id=key.id, now=now, refused_before=now - LAST_USED_PRECISION)
+        with self._lock:
+            self._cache.pop(key.id, None)
+
     def renew_digest(self, key: CachedKey, text: str, pepper: Pepper) -> None:
         """Store the digest of a verified key under the newest pepper, unless it is that already."""
         if key.pepper_id == pepper.id:
@@ -186,6 +204,7 @@ class KeyCache:
             expires_at=row.expires_at,
             revoked_at=row.revoked_at,
             last_used_at=row.last_used_at,
+            refused_at=row.refused_at,
             environment=CallerEnvironment(
                 id=row.environment_id,
                 name=row.environment_name,

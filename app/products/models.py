@@ -60,3 +60,5 @@ class Key(Base):
     expires_at: Mapped[datetime | None] = mapped_column(DateTime(timezone=True))
     revoked_at: Mapped[datetime | None] = mapped_column(DateTime(timezone=True))
     last_used_at: Mapped[datetime | None] = mapped_column(DateTime(timezone=True))
+    refused_at: Mapped[datetime | None] = mapped_column(DateTime(timezone=True))
+    """When its text was last presented after it was revoked or had expired, to the minute."""

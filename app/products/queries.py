@@ -1,13 +1,79 @@
-"""Read settings of environments."""
+"""Read settings of environments, and their keys."""
 
 import uuid
+from collections.abc import Mapping
 from datetime import datetime, timedelta
+from typing import NamedTuple
 
-from sqlalchemy import select
+from sqlalchemy import select, text
 
 from app.core import clock
 from app.core.database import session
+from app.core.errors import NotFound
 from app.products.models import Environment
+from app.products.rules import EXPIRING_WITHIN
+
+
+class NoSuchKey(NotFound):
+    """The environment has no key with this id."""
+
+    sentence = "There is no key with this id in this environment."
+
+
+class KeyItem(NamedTuple):
+    """A key without its text, which is not stored."""
+
+    id: str
+    kind: str
+    state: str
+    has_company_right: bool
+    created_at: datetime
+    last_used_at: datetime | None
+    expires_at: datetime | None
+    revoked_at: datetime | None
+    refused_at: datetime | None
+    """When it was last presented after its end, to the minute."""
+    replaces_id: str | None
+
+
+_KEYS = f"""
+    SELECT {", ".join(KeyItem._fields)} FROM (
+        SELECT *, CASE WHEN revoked_at IS NOT NULL THEN 'revoked' WHEN expires_at <= :now THEN 'expired'
+                       WHEN expires_at <= :soon THEN 'expiring' ELSE 'active' END AS state
+        FROM keys WHERE environment_id = :environment_id
+    ) k
+"""
+
+# A place that is no key's of this environment is behind everything.
+_LIST_KEYS = text(f"""
+    {_KEYS} WHERE (CAST(:kind AS text) IS NULL OR kind = :kind) AND (CAST(:state AS text) IS NULL OR state = :state)
+      AND (CAST(:after AS text) IS NULL OR (created_at, id) < (
+          SELECT created_at, id FROM keys WHERE environment_id = :environment_id AND id = :after))
+    ORDER BY created_at DESC, id DESC LIMIT :limit
+""")
+_FIND_KEY = text(f"{_KEYS} WHERE id = :key_id")
+
+
+def list_keys(
+    environment_id: uuid.UUID, limit: int, *, after: str | None = None, filters: Mapping[str, str] | None = None
+) -> list[KeyItem]:
+    """Return keys of an environment, newest first, behind that with the id `after`; filters are `kind` and `state`."""
+    parameters = {"kind": None, "state": None, **(filters or {}), "limit": limit, "after": after}
+    rows = session().execute(_LIST_KEYS, {**parameters, **_states(environment_id)})
+    return [KeyItem(*row) for row in rows]
+
+
+def get_key(environment_id: uuid.UUID, key_id: str) -> KeyItem:
+    """Return a key of an environment, or raise `NoSuchKey`."""
+    row = session().execute(_FIND_KEY, {"key_id": key_id, **_states(environment_id)}).first()
+    if row is None:
+        raise NoSuchKey
+    return KeyItem(*row)
+
+
+def _states(environment_id: uuid.UUID) -> dict[str, object]:
+    now = clock.now()
+    return {"environment_id": environment_id, "now": now, "soon": now + EXPIRING_WITHIN}
 
 
 def kept_since(environment_id: uuid.UUID) -> datetime:

@@ -22,6 +22,19 @@ class KeyKind(StrEnum):
     READ = "read"
 
 
+class KeyState(StrEnum):
+    """What has become of a key."""
+
+    ACTIVE = "active"
+    EXPIRING = "expiring"
+    """It is accepted, and expires within `EXPIRING_WITHIN`."""
+    EXPIRED = "expired"
+    REVOKED = "revoked"
+
+
+EXPIRING_WITHIN = timedelta(days=14)
+"""Time enough to replace a key before it stops working."""
+
 RETENTION_DAYS = range(1, 366)
 DEFAULT_RETENTION_DAYS = 90
 MAX_OVERLAP_HOURS = 168

@@ -13,7 +13,7 @@ from app.core import clock
 from app.core.database import session
 from app.core.errors import NotFound, Unprocessable
 from app.core.pepper import current_pepper
-from app.core.wire.text import normalize
+from app.core.wire.text import has_control_character, is_visible, normalize
 from app.events import service as events
 from app.events.rules import EventType
 from app.products import keys
@@ -74,14 +74,36 @@ def set_environment(
         )
         if value is not None and value != getattr(environment, name)
     }
+    previous = {name: getattr(environment, name) for name in changes}
     for name, value in changes.items():
         if name != "mode" and value not in RETENTION_DAYS:
             raise Unprocessable("Retention takes 1 to 365 days.")
         setattr(environment, name, value)
     if changes:
-        record_audit_entry(_workspace_id(environment), actor, "environment.changed", str(environment_id), **changes)
+        details = {**changes, "previous": previous}
+        record_audit_entry(_workspace_id(environment), actor, "environment.changed", str(environment_id), **details)
     session().flush()
     return environment
+
+
+def rename_environment(environment_id: uuid.UUID, name: str, actor: str = COMMAND_LINE_ACTOR) -> None:
+    """Give an environment another name."""
+    environment = get_environment(environment_id)
+    _rename(environment, name, _workspace_id(environment), actor)
+
+
+def rename_product(product_id: uuid.UUID, name: str, actor: str = COMMAND_LINE_ACTOR) -> None:
+    """Give a product another name, which agents are told within a second."""
+    product = get_product(product_id)
+    _rename(product, name, product.workspace_id, actor)
+
+
+def _rename(row: Product | Environment, name: str, workspace_id: uuid.UUID, actor: str) -> None:
+    previous, row.name = row.name, _name(name)
+    if row.name != previous:
+        action = "product.changed" if isinstance(row, Product) else "environment.changed"
+        record_audit_entry(workspace_id, actor, action, str(row.id), name=row.name, previous={"name": previous})
+    session().flush()
 
 
 def get_product(product_id: uuid.UUID) -> Product:
@@ -254,6 +276,8 @@ def _name(text: str) -> str:
     name = normalize(text)
     if not 1 <= len(name) <= MAX_NAME_LENGTH:
         raise Unprocessable(f"A name has 1 to {MAX_NAME_LENGTH} characters.")
+    if has_control_character(name) or not is_visible(name):
+        raise Unprocessable("A name has no control characters, and not only blank ones.")
     return name
 
 

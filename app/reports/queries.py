@@ -127,3 +127,17 @@ def summarize_findings(environment_id: uuid.UUID, since: datetime) -> FindingSum
     limits = {"max_reports": MAX_SUMMARIZED_REPORTS, "max_groups": MAX_GROUPS}
     rows = session().execute(_GROUP_FINDINGS, {"environment_id": environment_id, "since": since, **limits}).all()
     return FindingSummary([FindingGroup(*row[1:]) for row in rows if row[1] is not None], rows[0][0])
+
+
+_COUNT_BEFORE = text("""
+    SELECT count(*) FROM (
+        SELECT 1 FROM reports WHERE environment_id = :environment_id AND created_at < :before LIMIT :limit
+    ) counted
+""")
+
+
+def count_before(environment_id: uuid.UUID, before: datetime, limit: int) -> int:
+    """Return how many reports arrived before an instant; `limit` where there are as many or more."""
+    values = {"environment_id": environment_id, "before": before, "limit": limit}
+    count: int = session().scalars(_COUNT_BEFORE, values).one()
+    return count

@@ -60,7 +60,7 @@ def expire_enrichment(budget_s: float = BUDGET_S) -> Purge:
 
 
 def expire_sign_ins(budget_s: float = BUDGET_S) -> Purge:
-    """Remove login sessions and sign-in counters that have expired."""
+    """Remove login sessions, sign-in counters and invitations that have expired."""
     return _run(_expired_batches(Group.SIGN_INS), budget_s)
 
 

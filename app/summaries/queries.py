@@ -2,6 +2,7 @@
 
 import uuid
 from dataclasses import dataclass
+from datetime import date
 from typing import NamedTuple
 
 from sqlalchemy import text
@@ -117,3 +118,15 @@ def list_operations(
         "operation": after.operation if after else "",
     }
     return [OperationItem(*row) for row in session().execute(_STATEMENTS[criteria.sort], values)]
+
+
+_COUNT_BEFORE = text(f"""
+    SELECT coalesce(sum(interactions), 0)::bigint, coalesce(sum(success + partial + failure), 0)::bigint
+    FROM {DAY_COUNTS} counted WHERE environment_id = :environment_id AND day_on < :day_on
+""")
+
+
+def count_before(environment_id: uuid.UUID, day_on: date) -> tuple[int, int]:
+    """Return how many interactions arrived before a day, and how many of them have a review."""
+    row = session().execute(_COUNT_BEFORE, {"environment_id": environment_id, "day_on": day_on}).one()
+    return row[0], row[1]

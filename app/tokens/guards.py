@@ -149,6 +149,7 @@ def _verified_key(
     if key is None or key.kind not in kinds or not keys.matches_digest(key.digest, text, ring):
         raise error
     if not key.is_valid(clock.now()):
+        cache.record_refusal(key)
         raise error
     limiter().count_request((limit, key.id), (LimitName.WORKSPACE, key.environment.workspace_id))
     cache.renew_digest(key, text, ring.newest)

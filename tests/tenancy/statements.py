@@ -38,6 +38,7 @@ ACROSS_TENANTS = {
     ("webhooks.due.claim_due", "webhook_deliveries"): _JOB,
     ("webhooks.log.fail_expired", "webhook_deliveries"): _JOB,
     ("webhooks.service.forget_old_secrets", "webhook_endpoints"): _JOB,
+    ("retention.service._remove", "invitations"): _JOB,
     ("webhooks.service.list_endpoints", "webhook_endpoints"): _LIST,
     ("webhooks.log.list_deliveries", "webhook_deliveries"): _LIST,
     ("webhooks.service.get_endpoint", "webhook_endpoints"): _NAMED_BY_ID,

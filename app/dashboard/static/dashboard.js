@@ -6,8 +6,31 @@ document.documentElement.classList.add("js");
 const parts = { month: "short", day: "numeric", hour: "2-digit", minute: "2-digit" };
 const toMinutes = new Intl.DateTimeFormat(undefined, parts);
 const toSeconds = new Intl.DateTimeFormat(undefined, { ...parts, second: "2-digit" });
-for (const element of document.querySelectorAll("time[datetime]")) {
-  element.textContent = ("seconds" in element.dataset ? toSeconds : toMinutes).format(new Date(element.dateTime));
+function localize(root) {
+  for (const element of root.querySelectorAll("time[datetime]")) {
+    const format = "seconds" in element.dataset ? toSeconds : toMinutes;
+    element.textContent = format.format(new Date(element.dateTime));
+  }
+}
+localize(document);
+
+// A part of a page that is looked at again every few seconds while the page is visible, until all of it is done.
+const REFRESH_MS = 3000;
+for (const element of document.querySelectorAll("[data-refresh]")) {
+  let text = null;
+  const timer = setInterval(async () => {
+    if (document.hidden || element.contains(document.activeElement)) return;
+    const response = await fetch(element.dataset.refresh, { signal: AbortSignal.timeout(10000) }).catch(() => null);
+    if (!response?.ok || response.redirected) return;
+    const newText = await response.text();
+    if (newText === text) return;
+    text = newText;
+    const isOpen = element.querySelector("details")?.open;
+    element.innerHTML = newText;
+    if (isOpen) element.querySelector("details")?.setAttribute("open", "");
+    localize(element);
+    if (!element.querySelector(".open")) clearInterval(timer);
+  }, REFRESH_MS);
 }
 
 // A choice of the scope is sent at once.
@@ -15,12 +38,18 @@ for (const form of document.querySelectorAll("form[data-submit-on-change]")) {
   form.addEventListener("change", () => form.requestSubmit());
 }
 
-// Copy the text of an element.
+// Copy the text of an element; where the browser does not allow that, select it.
 for (const button of document.querySelectorAll("[data-copy]")) {
   button.hidden = false;
   button.addEventListener("click", async () => {
-    await navigator.clipboard.writeText(document.querySelector(button.dataset.copy).textContent.trim());
-    button.textContent = "Copied";
+    const element = document.querySelector(button.dataset.copy);
+    try {
+      await navigator.clipboard.writeText(element.textContent.trim());
+      button.textContent = "Copied";
+    } catch {
+      getSelection().selectAllChildren(element);
+      button.textContent = "Selected, now copy it";
+    }
   });
 }
 

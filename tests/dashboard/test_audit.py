@@ -1,0 +1,135 @@
+"""The audit page says who has changed what, from what to what."""
+
+import json
+import re
+from html import unescape
+
+import pytest
+from flask.testing import FlaskClient
+
+from app.accounts import queries, users
+from app.accounts.service import record_audit_entry
+from app.core.database import transaction
+from app.dashboard.rules import Change, list_changes
+from app.products import service as products
+from app.products.rules import Mode
+from tests.factories import Company, create_company, sign_in
+
+HOSTILE = "<script>alert(1)</script>"
+
+
+@pytest.fixture
+def owner(client: FlaskClient, company: Company) -> FlaskClient:
+    sign_in(client, company)
+    return client
+
+
+def rows(client: FlaskClient, path: str = "/audit") -> list[str]:
+    """Return the entries of a page without their markup."""
+    body = client.get(path).text.partition("<tbody>")[2].partition("</tbody>")[0]
+    texts = [re.sub(r"<[^>]+>", " ", row) for row in re.findall(r"<tr>.*?</tr>", body, re.DOTALL)]
+    return [" ".join(unescape(text).split()) for text in texts]
+
+
+def add_entries(company: Company, count: int, actor: str = "command line", action: str = "job.done") -> None:
+    with transaction():
+        for number in range(count):
+            record_audit_entry(company.workspace_id, actor, action, "subject", number=number)
+
+
+def test_changes_name_what_was_before() -> None:
+    details = {"mode": "off", "retention_days": 5, "previous": {"mode": "ask_once", "retention_days": 90}}
+    assert list_changes(details) == [Change("mode", "ask_once", "off"), Change("retention_days", 90, 5)]
+    assert list_changes({"role": "admin", "previous": "member"}) == [Change("role", "member", "admin")]
+    assert list_changes({"kind": "read", "replaces": None}) == [Change("kind", None, "read")]
+
+
+def test_an_entry_has_actor_action_subject_and_values(owner: FlaskClient, company: Company) -> None:
+    with transaction():
+        owner_id = users.list_members(company.workspace_id)[0].user_id
+        products.set_environment(company.environment_id, mode=Mode.OFF, actor=f"user {owner_id}")
+    newest = rows(owner)[0]
+    assert company.email in newest
+    assert "environment.changed Example product · production mode never_ask → off" in newest
+
+
+def test_a_removed_actor_is_shown_by_id(owner: FlaskClient, company: Company) -> None:
+    actor = "user 018f1f2e-7b4a-4c12-9c8d-123456789abc"
+    add_entries(company, 1, actor)
+    assert actor in rows(owner)[0]
+
+
+def test_filters_by_actor_and_action(owner: FlaskClient, company: Company) -> None:
+    add_entries(company, 2)
+    assert len(rows(owner, "/audit?action=job")) == 2
+    assert len(rows(owner, "/audit?action=job.done&actor=command%20line")) == 2
+    (entry,) = rows(owner, f"/audit?actor={company.email}")
+    assert "session.created" in entry
+    assert rows(owner, "/audit?action=job&actor=nobody@example.com") == []
+    assert "what the filters ask for" in owner.get("/audit?action=job.undone").text
+    assert owner.get(f"/audit?action={'x' * 101}").status_code == 422
+
+
+def test_pages_continue_by_key_and_repeat_nothing(owner: FlaskClient, company: Company) -> None:
+    add_entries(company, 60)
+    page, seen = owner.get("/audit?action=job").text, rows(owner, "/audit?action=job")
+    match = re.search(r'rel="next" href="([^"]+)"', page)
+    assert match is not None
+    next_url = unescape(match[1])
+    seen += rows(owner, next_url)
+    numbers = [row.rpartition(" ")[2] for row in seen]
+    assert numbers == [str(number) for number in reversed(range(60))]
+    assert 'rel="next"' not in owner.get(next_url).text
+    assert owner.get(next_url.replace("after=", "after=x")).status_code == 422
+    assert owner.get(next_url.replace("action=job", "action=key")).status_code == 422
+
+
+def test_a_rare_action_is_found_behind_many_others(
+    owner: FlaskClient, company: Company, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(queries, "SCAN_LIMIT", 60)
+    add_entries(company, 1, action="rare.one")
+    add_entries(company, 70)
+    page = owner.get("/audit?action=rare").text
+    assert rows(owner, "/audit?action=rare") == []
+    match = re.search(r'rel="next" href="([^"]+)"', page)
+    assert match is not None
+    assert "rare.one" in rows(owner, unescape(match[1]))[0]
+
+
+def test_the_export_has_the_entries_of_the_filters(owner: FlaskClient, company: Company) -> None:
+    with transaction():
+        record_audit_entry(company.workspace_id, "command line", "job.done", "=1+1", note="a")
+    lines = [json.loads(line) for line in owner.get("/audit/export.ndjson?action=job").text.splitlines()]
+    assert [(line["subject"], line["details"]) for line in lines] == [("=1+1", {"note": "a"})]
+    answer = owner.get("/audit/export.csv?action=job")
+    assert answer.headers["Content-Disposition"] == 'attachment; filename="audit.csv"'
+    assert answer.headers["X-Content-Type-Options"] == "nosniff"
+    assert "no-store" in answer.headers["Cache-Control"]
+    header, line = answer.text.splitlines()
+    assert header == "id,at,actor,actorEmail,action,subject,details"
+    assert line.endswith("""job.done,'=1+1,"{""note"":""a""}\"""")
+
+
+def test_what_was_written_is_escaped(owner: FlaskClient, company: Company) -> None:
+    with transaction():
+        products.rename_product(company.product_id, HOSTILE)
+        record_audit_entry(company.workspace_id, HOSTILE, HOSTILE, HOSTILE, previous={"a": HOSTILE}, a=HOSTILE)
+    page = owner.get("/audit").text
+    assert HOSTILE not in page
+    assert page.count("&lt;script&gt;") > 4
+
+
+def test_entries_of_another_workspace_are_not_shown(owner: FlaskClient) -> None:
+    with transaction():
+        other = create_company()
+    add_entries(other, 1, action="other.thing")
+    assert not [row for row in rows(owner) if "other.thing" in row]
+    assert "other.thing" not in owner.get("/audit/export.csv").text
+
+
+def test_a_member_reads_the_audit_log(client: FlaskClient, company: Company) -> None:
+    with transaction():
+        user = users.create_user(company.workspace_id, "member@example.com", "member")
+    sign_in(client, company, json={"email": user.email, "password": user.password})
+    assert client.get("/audit").status_code == 200

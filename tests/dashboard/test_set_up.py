@@ -1,0 +1,122 @@
+"""The set-up page has what a product needs, and says what has arrived."""
+
+import json
+import re
+from html import unescape
+
+import pytest
+from flask.testing import FlaskClient
+
+from app.accounts import users
+from app.core.database import transaction
+from app.dashboard.set_up import FRAMEWORKS
+from app.interactions import service as interactions
+from app.products import service as products
+from app.products.key_cache import key_cache
+from app.telemetry import persistence
+from tests.context_api import Clock
+from tests.factories import TEST_URL, Company, bearer, event, send_events, send_review, sign_in
+
+
+@pytest.fixture
+def owner(client: FlaskClient, company: Company) -> FlaskClient:
+    sign_in(client, company)
+    return client
+
+
+def states(client: FlaskClient) -> list[str]:
+    return re.findall(r'<li class="(done|open)">', client.get("/set-up/check").text)
+
+
+@pytest.mark.parametrize("framework", FRAMEWORKS)
+def test_each_framework_has_its_example_with_the_real_endpoint(
+    owner: FlaskClient, company: Company, framework: str
+) -> None:
+    page = unescape(owner.get(f"/set-up?framework={framework}").text)
+    assert f"export AGENT_FEEDBACK_URL={TEST_URL}\n" in page
+    assert f'aria-current="true">{FRAMEWORKS[framework]}<' in page
+    assert "AGENT_FEEDBACK_KEY=…" in page
+    assert ("/sdk/agent_feedback-" in page) is (framework != "curl")
+    assert company.product_key not in page
+
+
+@pytest.mark.parametrize("framework", ["flask", "django", "fastapi", "mcp"])
+def test_the_examples_in_python_are_python(owner: FlaskClient, framework: str) -> None:
+    page = unescape(owner.get(f"/set-up?framework={framework}").text)
+    examples = [text for text in re.findall(r"<pre>(.*?)</pre>", page, re.DOTALL) if "import" in text]
+    assert len(examples) == 1
+    compile(examples[0], framework, "exec")
+    assert "AgentFeedback()" in examples[0]
+
+
+def test_the_event_of_the_command_is_accepted(owner: FlaskClient, company: Company) -> None:
+    page = unescape(owner.get("/set-up?framework=curl").text)
+    (body,) = re.findall(r"-d '(\{\"events\".*?\]\})'</pre>", page, re.DOTALL)
+    sent = json.loads(re.sub(r"'\$\([^)]*\)'", "2026-01-01T00:00:00Z", body))
+    answer = owner.post("/api/v2/telemetry/batches", json=sent, headers=bearer(company.product_key))
+    assert answer.status_code == 202
+
+
+def test_an_unknown_framework_shows_the_first(owner: FlaskClient) -> None:
+    assert 'aria-current="true">Flask<' in owner.get("/set-up?framework=<script>").text
+
+
+def test_the_check_turns_green_step_by_step(owner: FlaskClient, company: Company) -> None:
+    assert states(owner) == ["done", "open", "open"]
+    page = owner.get("/set-up").text
+    assert 'data-refresh="/set-up/check?environment=' in page
+    assert "no request has come with one yet" in page
+    sent = event()
+    send_events(owner, company, sent)
+    assert "is being stored" in owner.get("/set-up/check").text
+    persistence.persist_waiting_batches()
+    assert states(owner) == ["done", "done", "open"]
+    send_review(owner, company.capability(sent["interactionId"]))
+    assert states(owner) == ["done", "done", "done"]
+    page = owner.get("/set-up").text
+    assert "data-refresh" not in page
+    assert "Look again" not in page
+
+
+def test_a_review_alone_is_no_telemetry(owner: FlaskClient, company: Company) -> None:
+    send_review(owner, company.capability())
+    interactions.promote_queued_interactions()
+    assert states(owner) == ["done", "open", "done"]
+
+
+def test_a_key_that_is_refused_is_named(owner: FlaskClient, company: Company, clock: Clock) -> None:
+    key_id = company.product_key.split("_")[2]
+    send_events(owner, company, event())
+    clock.advance(minutes=2)
+    with transaction():
+        products.revoke_key(key_id)
+    key_cache().clear()
+    assert "A key is refused" not in owner.get("/set-up").text
+    assert send_events(owner, company, event()).status_code == 401
+    page = owner.get("/set-up").text
+    assert "A key is refused" in page
+    assert key_id[:12] in page
+    assert states(owner)[0] == "open"
+    with transaction():
+        key = products.create_key(company.environment_id, products.KeyKind.PRODUCT)
+    clock.advance(minutes=2)
+    owner.post("/api/v2/telemetry/batches", json={"events": [event()]}, headers=bearer(key.text))
+    assert "A key is refused" not in owner.get("/set-up").text
+
+
+def test_the_command_tells_a_valid_key_from_another(owner: FlaskClient, company: Company) -> None:
+    assert "/api/v2/consent/state" in owner.get("/set-up").text
+    answers = [
+        owner.post("/api/v2/consent/state", json={"subjects": []}, headers=bearer(key)).status_code
+        for key in (company.product_key, f"{company.product_key}x")
+    ]
+    assert answers[0] != 401
+    assert answers[1] == 401
+
+
+def test_a_member_reads_the_page(client: FlaskClient, company: Company) -> None:
+    with transaction():
+        user = users.create_user(company.workspace_id, "member@example.com", "member")
+        products.revoke_key(company.product_key.split("_")[2])
+    sign_in(client, company, json={"email": user.email, "password": user.password})
+    assert "An owner or admin can create one" in client.get("/set-up").text
