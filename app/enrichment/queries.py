@@ -5,6 +5,7 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from app.core.database import PreparedStatement
+from app.customers.sql import writable_customer
 from app.products.sql import retention_days
 
 
@@ -51,3 +52,6 @@ FIND_REQUEST_OF_INTERACTION = PreparedStatement(
     """,
     row=StoredRequest,
 )
+
+LOCK_CUSTOMER = PreparedStatement("lock_customer", writable_customer(":customer_id::uuid"))
+"""A writer locks the customer first; what it waited for is seen by the statement that follows."""
