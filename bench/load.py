@@ -122,13 +122,6 @@ def _client(failures, connect, requests, expected_status, is_persistent, latenci
         connection.close()
 
 
-def _receive(connection: socket.socket) -> bytes:
-    content = connection.recv(65536)
-    if not content:
-        raise ConnectionError("the server closed the connection before its answer was complete")
-    return content
-
-
 def _read(connection: socket.socket) -> bytes:
     answer = _receive(connection)
     while b"\r\n\r\n" not in answer:

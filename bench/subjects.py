@@ -3,12 +3,13 @@
 import json
 import random
 import time
-import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
 from http.client import HTTPConnection
 from typing import NamedTuple
 from urllib.parse import urlsplit
+
+from agent_feedback.interaction_id import new_interaction_id
 
 from bench.context import ask_body, query_body
 from bench.load import request, send
@@ -157,7 +158,7 @@ def _events(batch_size: int) -> list[dict[str, object]]:
     """Return a batch: a thousand visits by five hundred customers, some twenty interactions each."""
     return [
         event(
-            interaction_id=str(uuid.uuid4()),
+            interaction_id=new_interaction_id(),
             operation=f"/orders/:id/step-{number % 20}",
             statusCode=200,
             durationMs=12.5,

@@ -1,5 +1,7 @@
 """SQL fragments about customers that statements of other packages are made of."""
 
+from app.customers.rules import References
+
 # Of :product_id, and :users, :accounts and :anonymous: a reference's digest under each pepper, or null. `customer` has
 # one row, of the named customer's id and how well it is known, or none. While a verified reference has no customer, the
 # anonymous reference decides.
@@ -27,14 +29,14 @@ NAMED_CUSTOMER = """
 
 # Of :product_id, and :user_digest, :account_digest and :anonymous_digest: a reference's digest under the newest pepper,
 # or null. `resolved` has one row of an id, which is null where no reference was sent. It has no row where
-# `customers.resolve` has to create, link or refuse something first.
+# `customers.resolve` has to create, link or refuse something first. Each id is looked up once and compared often.
 RESOLVED_CUSTOMER = """
     user_rows AS (
         SELECT customer_id, scope FROM customer_references
         WHERE product_id = :product_id::uuid AND kind = 'user' AND digest = :user_digest::bytea
           AND (:account_digest::bytea IS NULL OR scope = :account_digest)
         ORDER BY scope LIMIT 2
-    ), named AS (
+    ), named AS MATERIALIZED (
         SELECT CASE WHEN :user_digest IS NULL THEN (
             SELECT customer_id FROM customer_references
             WHERE product_id = :product_id AND kind = 'account' AND digest = :account_digest AND scope = ''
@@ -51,6 +53,11 @@ RESOLVED_CUSTOMER = """
           AND (verified_id = anonymous_id) IS NOT FALSE
     )
 """
+
+
+def newest_digests(references: References) -> dict[str, bytes | None]:
+    """Return the values of `RESOLVED_CUSTOMER` that say who is named."""
+    return {f"{kind}_digest": digests and digests[0] for kind, digests in references._asdict().items()}
 
 
 def writable_customer(customer_id: str) -> str:

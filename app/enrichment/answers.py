@@ -17,12 +17,11 @@ from app.customers import locks
 from app.customers import service as customers
 from app.customers.locks import CustomerGone
 from app.customers.rules import DECLINED
-from app.customers.sql import writable_customer
 from app.enrichment import revocation
 from app.enrichment.fingerprint import differing_positions, digest_members_under
 from app.enrichment.guards import HandleExpired
 from app.enrichment.models import EnrichmentRequest
-from app.enrichment.queries import FIND_REQUEST, StoredRequest
+from app.enrichment.queries import FIND_REQUEST, LOCK_CUSTOMER, StoredRequest
 from app.enrichment.rules import INFERENCE, State, expiry, summarize
 from app.enrichment.schemas import Answer, Item
 from app.enrichment.views import AnyRequest
@@ -54,9 +53,6 @@ class AcceptedAnswer:
     signals: list[dict[str, Any]]
     accepted: bool = True
 
-
-# A writer locks the customer first; what it waited for is seen by the statement that follows.
-_LOCK_CUSTOMER = PreparedStatement("lock_customer", writable_customer(":customer_id::uuid"))
 
 # It stores nothing unless the request is still as it was when its answer was checked. What is told anew takes the place
 # of what is remembered, so that at most one signal of a key is remembered; a replaced signal expires with its request.
@@ -92,7 +88,7 @@ _STORE_ANSWER = PreparedStatement(
     """,
 )
 
-STORE_ANSWER = PreparedTransaction("answer_request", _LOCK_CUSTOMER, last=_STORE_ANSWER)
+STORE_ANSWER = PreparedTransaction("answer_request", LOCK_CUSTOMER, last=_STORE_ANSWER)
 
 
 def answer(request: StoredRequest, new_answer: Answer) -> AcceptedAnswer:

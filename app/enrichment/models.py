@@ -16,6 +16,7 @@ from sqlalchemy import (
     LargeBinary,
     SmallInteger,
     Text,
+    text,
 )
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import Mapped, mapped_column
@@ -38,7 +39,13 @@ class EnrichmentRequest(Base):
         # A handle names a request by its id alone.
         Index("ix_enrichment_requests_id", "id"),
         Index("ix_enrichment_requests_customer", "product_id", "customer_id"),
-        Index("ix_enrichment_requests_expires", "environment_id", "expires_at"),
+        # Partial, so that only statements that name the column take it: the planner may take it for the primary key.
+        Index(
+            "ix_enrichment_requests_expires",
+            "environment_id",
+            "expires_at",
+            postgresql_where=text("expires_at IS NOT NULL"),
+        ),
     )
 
     environment_id: Mapped[uuid.UUID] = mapped_column(primary_key=True)
@@ -80,7 +87,11 @@ class ClosedRequest(Base):
     """The record that an interaction had a request, so that it cannot have another."""
 
     __tablename__ = "closed_requests"
-    __table_args__ = (Index("ix_closed_requests_closed", "environment_id", "closed_at"),)
+    __table_args__ = (
+        Index(
+            "ix_closed_requests_closed", "environment_id", "closed_at", postgresql_where=text("closed_at IS NOT NULL")
+        ),
+    )
 
     environment_id: Mapped[uuid.UUID] = mapped_column(primary_key=True)
     interaction_id: Mapped[uuid.UUID] = mapped_column(primary_key=True)

@@ -8,6 +8,7 @@ from sqlalchemy import text
 
 from app.core import clock
 from app.core.database import PreparedStatement, session
+from app.customers.sql import writable_customer
 from app.enrichment.sql import field_counts
 from app.products.sql import retention_days
 
@@ -55,6 +56,9 @@ FIND_REQUEST_OF_INTERACTION = PreparedStatement(
     """,
     row=StoredRequest,
 )
+
+LOCK_CUSTOMER = PreparedStatement("lock_customer", writable_customer(":customer_id::uuid"))
+"""A writer locks the customer first; what it waited for is seen by the statement that follows."""
 
 
 class FieldUse(NamedTuple):

@@ -5,8 +5,6 @@ from typing import NamedTuple
 
 import msgspec
 
-from app.catalog.entries import Catalog, Entry
-from app.catalog.service import effective_catalog
 from app.catalog.sql import enabled_fields
 from app.core import clock
 from app.core.database import PreparedStatement
@@ -16,12 +14,13 @@ from app.core.pepper import pepper_ring
 from app.core.purposes import Purpose
 from app.core.wire.schemas import camel
 from app.customers.rules import digest_references
+from app.customers.sql import RESOLVED_CUSTOMER, newest_digests
 from app.enrichment import creation, views
 from app.enrichment.creation import RequestContext
 from app.enrichment.fingerprint import differing_positions, digest_members_under
 from app.enrichment.queries import FIND_REQUEST_OF_INTERACTION
-from app.enrichment.rules import is_usable
 from app.enrichment.schemas import NewRequest
+from app.enrichment.selection import select_fields
 from app.enrichment.views import RequestView
 from app.interactions.rules import normalize_operation
 from app.products.key_cache import CallerEnvironment
@@ -51,17 +50,20 @@ class Preparation(NamedTuple):
     is_closed: bool
     """Whether it had one that has expired or was removed."""
     enabled_fields: str | None
+    customer_id: uuid.UUID | None
+    """The customer that its references name, if they name one that is known already."""
 
 
 PREPARE_REQUEST = PreparedStatement(
     "prepare_request",
     f"""
+    WITH {RESOLVED_CUSTOMER}
     SELECT EXISTS (
         SELECT FROM enrichment_requests r
         WHERE r.environment_id = :environment_id::uuid AND r.interaction_id = :interaction_id::uuid
     ) AS is_stored, EXISTS (
         SELECT FROM closed_requests c WHERE c.environment_id = :environment_id AND c.interaction_id = :interaction_id
-    ) AS is_closed, {enabled_fields(":product_id::uuid")} AS enabled_fields
+    ) AS is_closed, {enabled_fields(":product_id::uuid")} AS enabled_fields, (SELECT id FROM resolved) AS customer_id
     """,
     row=Preparation,
 )
@@ -77,54 +79,24 @@ def create(environment: CallerEnvironment, key_id: str, new_request: NewRequest)
     references = digest_references(keys, new_request.account_ref, new_request.user_ref, new_request.anonymous_ref)
     call = RequestContext(environment, key_id, new_request, references, _fingerprints(environment, new_request))
     preparation = PREPARE_REQUEST.first(
-        environment_id=environment.id, interaction_id=call.interaction_id, product_id=environment.product_id
+        environment_id=environment.id,
+        interaction_id=call.interaction_id,
+        product_id=environment.product_id,
+        **newest_digests(references),
     )
     assert preparation is not None
     if preparation.is_stored or preparation.is_closed:
         return _answer_retry(call)
-    effective = effective_catalog(preparation.enabled_fields)
-    entries = choose_entries(effective, new_request)
-    if not entries:
+    selection = select_fields(preparation.enabled_fields, new_request)
+    if selection is None:
         return views.show_nothing(environment, new_request, references.level)
     with limiter().use_quota(QuotaName.QUESTIONS, environment.id):
-        request = creation.store(call, effective, entries)
+        request = creation.store(call, selection, preparation.customer_id)
     if request is not None:
         return views.show(request, environment.product_name)
     limiter().return_quota(QuotaName.QUESTIONS, environment.id)
     # Another call of the same interaction was first, and is committed by now.
     return _answer_retry(call)
-
-
-def choose_entries(effective: Catalog, new_request: NewRequest) -> list[Entry]:
-    """Return the fields that a request may ask for, or raise if it names one that it may not."""
-    usable_entries = views.usable_entries(effective, new_request.operation, new_request.purpose)
-    if new_request.field_keys is None:
-        return usable_entries
-    usable_keys = [entry.key for entry in usable_entries]
-    entries = {entry.key: entry for entry in effective.entries}
-    problems = []
-    for index, key in enumerate(new_request.field_keys):
-        code = _problem_code(entries.get(key), new_request)
-        if code:
-            problems.append(Problem(f"/fieldKeys/{index}", code, _PROBLEMS[code], {"allowed": usable_keys}))
-    if problems:
-        raise Unprocessable(code=problems[0].code, problems=problems)
-    return [entries[key] for key in sorted(new_request.field_keys)]
-
-
-_PROBLEMS = {
-    "unknown_field_key": "There is no such field in the effective catalog.",
-    "field_not_bound": "This field is not bound to this operation.",
-    "not_advertising_safe": "This field may not be used for targeted advertising.",
-}
-
-
-def _problem_code(entry: Entry | None, new_request: NewRequest) -> str | None:
-    if entry is None:
-        return "unknown_field_key"
-    if not entry.is_bound_to(new_request.operation):
-        return "field_not_bound"
-    return None if is_usable(entry.targeted_advertising_safe, new_request.purpose) else "not_advertising_safe"
 
 
 def _check(new_request: NewRequest) -> None:

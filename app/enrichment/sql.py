@@ -9,9 +9,10 @@ def _is_active(customer_id: str) -> str:
 
     What has ended is left out though it may still be stored. `customer_id` is an SQL expression.
     """
+    # The difference keeps the index on expires_at out: it has every signal of every customer, and the others have few.
     return f"""
         s.product_id = :product_id AND s.purpose = :purpose::text AND s.provenance <> 'agent_inference'
-        AND s.expires_at > :now::timestamptz
+        AND s.expires_at - :now::timestamptz > interval '0'
         AND s.created_at > :now - make_interval(days => {retention_days("s.environment_id")})
         AND {decision(customer_id)} IS DISTINCT FROM 'declined'
     """

@@ -23,6 +23,12 @@ def record_added(rows: str) -> str:
     return f"INSERT INTO interaction_changes ({COUNT_COLUMNS}) {count_rows(rows)}"
 
 
+def record_each_added(rows: str) -> str:
+    """Return the statement that records the same in a change for each row, which is cheaper where there is but one."""
+    counts = ", ".join(f"(({condition}) IS TRUE)::int" for condition in _CONDITIONS)
+    return f"INSERT INTO interaction_changes ({COUNT_COLUMNS}) SELECT {_GROUPS}, 1, {counts} FROM {rows}"
+
+
 def record_removed(rows: str) -> str:
     """Return the statement that records what `rows`, which have the counted columns, take from the counts."""
     return f"INSERT INTO interaction_changes ({COUNT_COLUMNS}) {count_rows(rows, '-')}"

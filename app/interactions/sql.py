@@ -6,7 +6,7 @@
 from collections.abc import Sequence
 
 from app.events.sql import queue_confirmations
-from app.interactions.counts import COUNTED_COLUMNS, record_added, record_changed
+from app.interactions.counts import COUNTED_COLUMNS, record_added, record_changed, record_each_added
 
 _REQUIRED = ("environment_id", "id", "received_at", "surface", "operation")
 _DERIVED = ("classification", "confirmed_by", "confirmed_at")
@@ -74,7 +74,7 @@ def insert_interactions(rows: str) -> str:
             FROM {rows}
             ON CONFLICT (environment_id, id) DO NOTHING
             RETURNING {", ".join(COUNTED_COLUMNS)}, id AS interaction_id, confirmed_at AS created_at
-        ), counted AS ({record_added("inserted")})
+        ), counted AS ({record_each_added("inserted")})
         , confirmations AS ({queue_confirmations("(SELECT * FROM inserted WHERE classification = 'confirmed')")})
     """
 

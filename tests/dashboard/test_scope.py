@@ -64,5 +64,6 @@ def test_days_that_cannot_be_chosen_are_not_found(client: FlaskClient, company: 
 def test_every_page_marks_its_section(client: FlaskClient, company: Company) -> None:
     sign_in(client, company)
     for path, label in (("/", "Home"), ("/feedback", "Feedback"), ("/ai-traffic", "AI traffic")):
-        (current,) = re.findall(r'aria-current="page">(?:<svg.*?</svg>)?\s*([^<]+)<', client.get(path).text, re.DOTALL)
+        side = client.get(path).text.partition('<nav class="side"')[2].partition("</nav>")[0]
+        (current,) = re.findall(r'aria-current="page">(?:<svg.*?</svg>)?\s*([^<]+)<', side, re.DOTALL)
         assert current.strip() == label

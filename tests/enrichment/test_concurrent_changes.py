@@ -17,7 +17,7 @@ from app.customers import service as customers
 from app.customers.models import Customer
 from app.customers.rules import DECLINED, digest_references
 from app.enrichment import revocation
-from app.enrichment.models import Signal
+from app.enrichment.models import EnrichmentRequest, Signal
 from tests.context_api import PERSONALIZATION, ContextApi, item
 from tests.factories import Company
 
@@ -46,11 +46,28 @@ def refuse(company: Company) -> None:
     revocation.revoke(product_id, customer_id, PERSONALIZATION)
 
 
+def link(company: Company) -> None:
+    """Link the visitor v1 to the user u1, as a call that names both does."""
+    keys = pepper_ring().derive_all(Purpose.CUSTOMER_REFERENCES, company.product_id)
+    customers.resolve(company.product_id, digest_references(keys, None, "u1", "v1"))
+
+
 def test_a_request_that_waited_for_a_refusal_is_declined(app: Flask, context_api: ContextApi, company: Company) -> None:
     context_api.ask(userRef="u1")
     response = call_during(app, company, lambda: refuse(company), lambda api: api.ask(userRef="u1"))
     assert response.json["state"] == "declined"
     assert response.json["submit"] is None
+
+
+def test_a_request_that_waited_for_a_link_belongs_to_the_linked_customer(
+    app: Flask, context_api: ContextApi, company: Company
+) -> None:
+    context_api.ask(anonymousRef="v1")
+    response = call_during(app, company, lambda: link(company), lambda api: api.ask(anonymousRef="v1"))
+    assert response.status_code == 200
+    with transaction():
+        customer_ids = session().scalars(select(EnrichmentRequest.customer_id)).all()
+        assert customer_ids == [*session().scalars(select(Customer.id)).all()] * 2
 
 
 def test_an_answer_that_waited_for_a_refusal_stores_nothing(
@@ -67,14 +84,7 @@ def test_an_answer_that_waited_for_a_link_belongs_to_the_linked_customer(
     app: Flask, context_api: ContextApi, company: Company
 ) -> None:
     request = context_api.ask(anonymousRef="v1").json
-    keys = pepper_ring().derive_all(Purpose.CUSTOMER_REFERENCES, company.product_id)
-    references = digest_references(keys, None, "u1", "v1")
-    response = call_during(
-        app,
-        company,
-        lambda: customers.resolve(company.product_id, references),
-        lambda api: api.answer(request, item(remember=True)),
-    )
+    response = call_during(app, company, lambda: link(company), lambda api: api.answer(request, item(remember=True)))
     assert response.status_code == 200
     with transaction():
         assert session().scalars(select(Signal.customer_id)).all() == session().scalars(select(Customer.id)).all()

@@ -78,6 +78,7 @@ _REFUSAL = "a customer's refusal, made meanwhile, declines the request"
 OF_TWO_TENANTS = {
     "retrieve_context_of_interaction": "whose interaction it was, and what may be said of that customer, at one moment",
     "prepare_request": "whether a request is stored, and what the catalog of its product asks for, in one round trip",
+    "insert_request_with_interaction": "a request is stored unless its customer was linked or has declined meanwhile",
     "insert_request": "a request is stored with its customer, who is resolved and locked in the same statement",
     "apply_refusal": _REFUSAL,
     "enrichment.creation.store": _REFUSAL,
