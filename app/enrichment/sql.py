@@ -57,7 +57,7 @@ def field_counts(requests: str) -> str:
     """Return a query of how often fields were asked for and answered by environment, day, key and purpose.
 
     `requests` is a source of rows of `enrichment_requests`, as it follows FROM. The fields of requests of one catalog
-    are read once, since a catalog is thousands of characters long.
+    are read once, since a catalog is thousands of characters long. An answer that was taken back has no receipt.
     """
     day_on = "(r.created_at AT TIME ZONE 'UTC')::date"
     return f"""
@@ -76,7 +76,6 @@ def field_counts(requests: str) -> str:
             UNION ALL
             SELECT r.environment_id, {day_on}, i.item ->> 'key', r.purpose, 0, 1
             FROM {requests} r CROSS JOIN jsonb_array_elements(r.receipt) AS i (item)
-            WHERE r.state = 'answered'
         ) uses
         GROUP BY environment_id, day_on, key, purpose
     """

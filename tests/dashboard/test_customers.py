@@ -86,7 +86,7 @@ def test_the_page_of_a_customer_shows_what_is_kept(owner: FlaskClient, context_a
         r" agent_reports_user_statement .* UTC production [0-9a-f]{8}… 1$"
     )
     assert re.search(signal, section(page, "signals"))
-    assert f"/search {PERSONALIZATION} answered allowed 1 answers" in section(page, "requests")
+    assert f"/search {PERSONALIZATION} answered allowed 1" in section(page, "requests")
     assert section(page, "retrievals").endswith(f"production {PERSONALIZATION} 1")
     assert f"d1 {PERSONALIZATION} – 1 conversion" in section(page, "decisions")
 

@@ -53,6 +53,7 @@ def test_questions_have_their_counts(owner: FlaskClient, context_api: ContextApi
     page = owner.get("/questions").text
     assert row(page, "trip.pace")[4:7] == ["personalization 10 advertising 1", "11", "82 % 9 of 11"]
     assert row(page, "trip.mood")[4:7] == ["personalization 10", "10", "0 % 0 of 10"]
+    assert "not in the catalog any more" not in page
 
 
 def test_below_ten_requests_no_share_is_shown(owner: FlaskClient, context_api: ContextApi) -> None:
