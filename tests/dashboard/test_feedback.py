@@ -182,6 +182,12 @@ def test_empty_lists_say_what_to_do(signed_in: FlaskClient) -> None:
     assert "No reports" in signed_in.get("/feedback/findings").text
 
 
+def test_a_report_is_listed_with_the_topics_of_its_findings(signed_in: FlaskClient, reader: Reader) -> None:
+    found = (("gap", "a"), ("defect", "a"), ("gap", "b"))
+    reader.store_report(findings=[{"kind": kind, "topic": topic} for kind, topic in found])
+    assert "found: a, b" in signed_in.get("/feedback").text
+
+
 def test_findings_are_counted_by_kind_and_topic(signed_in: FlaskClient, reader: Reader) -> None:
     friction = {"kind": "friction", "topic": "pagination", "severity": "blocking"}
     for findings in ([friction, friction], [friction], [{"kind": "gap", "topic": "pagination"}], []):
