@@ -14,9 +14,9 @@ from app.outcomes import sql as outcomes
 from app.reports import sql as reports
 from app.triage.rules import MAX_COMMENTS, NEW
 
-FIRST_SCAN = 500
-"""Rows in which words are looked for before their index is asked: one that many rows have is found at once, and one
-that is not among these is in so few of them that all can be sorted."""
+FIRST_SCAN = 10
+"""Rows for each wanted one in which words are looked for before their index is asked: words that many rows have are
+found at once, and those of fewer than a tenth are in so few rows that all of them can be sorted."""
 
 
 class FeedbackItem(NamedTuple):
@@ -140,7 +140,7 @@ def list_feedback(criteria: Criteria, limit: int, position: Position | None = No
         return _BY_STATE.list(criteria, limit, position)
     if not criteria.filters.get("q"):
         return _BY_TIME.list(criteria, limit, position)
-    page = _BY_TIME.list(criteria, limit, position, scan_limit=FIRST_SCAN)
+    page = _BY_TIME.list(criteria, limit, position, scan_limit=FIRST_SCAN * limit)
     return page if len(page.rows) == limit else _BY_WORDS.list(criteria, limit, position)
 
 
