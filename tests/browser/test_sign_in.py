@@ -31,7 +31,7 @@ def test_somebody_signs_in_looks_and_signs_out(page: Page, stack: Stack) -> None
     assert page.driver.current_url == stack.url + "/sign-in"
     fill_form(page, stack)
     page.press("Sign in")
-    page.wait_for("h1", "Example")
+    page.wait_for("h1", "Home")
     assert page.driver.current_url == stack.url + "/"
     assert str(stack.company.environment_id) in " ".join(page.texts("td"))
     cookie = page.driver.get_cookie(cookie_name("session", stack.url))
@@ -48,7 +48,7 @@ def test_somebody_signs_in_looks_and_signs_out(page: Page, stack: Stack) -> None
 def test_the_keyboard_alone_is_enough(page: Page, stack: Stack) -> None:
     page.wait_for_focus("email").send_keys(stack.company.email, Keys.TAB)
     page.wait_for_focus("password").send_keys(stack.company.password, Keys.ENTER)
-    page.wait_for("h1", "Example")
+    page.wait_for("h1", "Home")
 
 
 def test_a_wrong_password_is_announced(page: Page, stack: Stack) -> None:
@@ -58,14 +58,14 @@ def test_a_wrong_password_is_announced(page: Page, stack: Stack) -> None:
     page.wait_for_focus("password")
     fill_form(page, stack)
     page.press("Sign in")
-    page.wait_for("h1", "Example")
+    page.wait_for("h1", "Home")
 
 
 def test_a_link_leads_back_to_where_it_pointed(page: Page, stack: Stack) -> None:
     page.driver.get(stack.url + "/?from=a%20link")
     fill_form(page, stack)
     page.press("Sign in")
-    page.wait_for("h1", "Example")
+    page.wait_for("h1", "Home")
     assert page.driver.current_url == stack.url + "/?from=a%20link"
 
 

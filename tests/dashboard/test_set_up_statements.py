@@ -4,7 +4,6 @@ from datetime import timedelta
 
 import pytest
 from flask.testing import FlaskClient
-from sqlalchemy import Engine, event
 
 from app.accounts import users
 from app.accounts.models import Invitation
@@ -13,6 +12,7 @@ from app.core import clock
 from app.core.database import session, transaction
 from app.products import service as products
 from app.products.rules import KeyKind
+from tests.dashboard.history import count_statements
 from tests.factories import Company, sign_in
 
 MAX_STATEMENTS = 8
@@ -52,15 +52,5 @@ def test_a_page_of_many_rows_takes_as_many_statements_as_one_of_few(
     counts = []
     for count in (1, 4):
         add_rows(company, count)
-        statements: list[str] = []
-
-        def collect(_connection: object, _cursor: object, sql: str, *_: object, to: list[str] = statements) -> None:
-            to.append(sql)
-
-        event.listen(Engine, "before_cursor_execute", collect)
-        try:
-            assert client.get(path).status_code == 200
-        finally:
-            event.remove(Engine, "before_cursor_execute", collect)
-        counts.append(len(statements))
+        counts.append(count_statements(client, path))
     assert counts[0] == counts[1] <= MAX_STATEMENTS

@@ -1,13 +1,11 @@
 """Pages execute a bounded number of statements, however many rows they show."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import timedelta
 
 import pytest
 from flask.testing import FlaskClient
-from sqlalchemy import Engine, event
 
+from tests.dashboard.history import count_statements
 from tests.reading.fixtures import NOW, Reader
 from tests.triage.actions import triage
 
@@ -15,21 +13,6 @@ MINUTE = timedelta(minutes=1)
 SESSION = {"session_ref": "visit_1", "session_source": "customer"}
 MAX_STATEMENTS = 16
 """Of one page, with those of its login and scope."""
-
-
-@contextmanager
-def counting() -> Iterator[list[str]]:
-    """Collect the statements that the session executes."""
-    statements: list[str] = []
-
-    def collect(_connection: object, _cursor: object, sql: str, *_: object) -> None:
-        statements.append(sql)
-
-    event.listen(Engine, "before_cursor_execute", collect)
-    try:
-        yield statements
-    finally:
-        event.remove(Engine, "before_cursor_execute", collect)
 
 
 def store(reader: Reader, count: int) -> str:
@@ -66,7 +49,5 @@ def test_a_page_of_many_rows_takes_as_many_statements_as_one_of_few(
     counts = []
     for count in (2, 12):
         interaction_id = store(reader, count)
-        with counting() as statements:
-            assert signed_in.get(path.format(id=interaction_id)).status_code == 200
-        counts.append(len(statements))
+        counts.append(count_statements(signed_in, path.format(id=interaction_id)))
     assert counts[0] == counts[1] <= MAX_STATEMENTS
