@@ -154,8 +154,9 @@ STEPS = {"playground.show_interaction": "a script of the playground calls it; it
 
 
 def test_every_page_is_in_the_navigation(app: Flask) -> None:
-    base_template = (ROOT / "app/dashboard/templates/base.html").read_text()
-    linked_endpoints = set(re.findall(r"href=.{4}url_for\('([\w.]+)'\)", base_template))
+    templates = ROOT / "app/dashboard/templates"
+    frame = "".join((templates / name).read_text() for name in ("base.html", "components/reference.html"))
+    linked_endpoints = set(re.findall(r"href=.{4}url_for\('([\w.]+)'\)", frame))
     linked_endpoints |= {link.endpoint for _, group in NAVIGATION for link in group}
     names = {mount.blueprint.name for mount in PAGE_MOUNTS}
     pages = {

@@ -69,7 +69,7 @@ for (const form of document.querySelectorAll("form[data-preview]")) {
   });
 }
 
-// A list is walked with j and k, and e opens what is selected; each row that has one link is an entry.
+// A list is walked with j and k; Enter opens the focused link, and e opens it where it is triaged.
 const rows = [...document.querySelectorAll("[data-keyboard] tbody tr, [data-keyboard] > article")];
 let selected = -1;
 function select(number) {
@@ -84,5 +84,5 @@ document.addEventListener("keydown", (event) => {
   if (event.target.closest("input, select, textarea") || event.ctrlKey || event.metaKey || event.altKey) return;
   if (event.key === "j") select(selected + 1);
   else if (event.key === "k") select(selected - 1);
-  else if (event.key === "e" && selected >= 0) rows[selected].querySelector("a")?.click();
+  else if (event.key === "e" && selected >= 0) location.assign(rows[selected].querySelector("a").href + "#triage");
 });
