@@ -35,18 +35,17 @@ class OutcomeItem(NamedTuple):
     created_at: datetime
 
 
+_DECISION_COLUMNS = {
+    **{name: f"f.{name}" for name in DecisionItem._fields},
+    "external_decision_id": "f.external_id",
+    "context_retrieval_id": "f.retrieval_id",
+    "signal_ids": "f.signal_ids::text[]",
+}
+
 DECISIONS = PagedTable(
     "personalization_decisions",
     DecisionItem,
-    {
-        "id": "f.id",
-        "external_decision_id": "f.external_id",
-        "context_retrieval_id": "f.retrieval_id",
-        "purpose": "f.purpose",
-        "signal_ids": "f.signal_ids::text[]",
-        "variant": "f.variant",
-        "created_at": "f.created_at",
-    },
+    _DECISION_COLUMNS,
     filters={},
     tenant="product_id",
     id="id",
@@ -112,17 +111,7 @@ _LAST_FIRST = "coalesce(o.occurred_at, o.created_at) DESC, o.id"
 DECISIONS_WITH_OUTCOMES = PagedTable(
     "personalization_decisions",
     DecisionWithOutcome,
-    {
-        "id": "f.id",
-        "external_decision_id": "f.external_id",
-        "context_retrieval_id": "f.retrieval_id",
-        "purpose": "f.purpose",
-        "signal_ids": "f.signal_ids::text[]",
-        "variant": "f.variant",
-        "created_at": "f.created_at",
-        "outcome": "o.outcome",
-        "occurred_at": "coalesce(o.occurred_at, o.created_at)",
-    },
+    {**_DECISION_COLUMNS, "outcome": "o.outcome", "occurred_at": "coalesce(o.occurred_at, o.created_at)"},
     filters={"purpose": "f.purpose", "variant": "f.variant", "outcome": "o.outcome"},
     tenant="product_id",
     id="id",

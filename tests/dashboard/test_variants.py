@@ -169,7 +169,7 @@ def test_filters_are_the_purpose_the_variant_and_the_outcome(browser: FlaskClien
     assert found("?outcome=dismissal") == {second}
     assert found(f"?purpose={ADVERTISING}") == {second}
     assert found("?variant=a&outcome=dismissal") == set()
-    assert "No decision of these days has what the filters ask for." in page_text(browser, "?variant=other")
+    assert "None of the decisions of these days has what the filters ask for." in page_text(browser, "?variant=other")
     assert "a – 1 of 1" not in page_text(browser, f"?purpose={ADVERTISING}")
     assert browser.get("/personalization?purpose=other").status_code == 422
 
