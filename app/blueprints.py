@@ -22,6 +22,7 @@ from app.dashboard.customers import customers
 from app.dashboard.feedback import feedback
 from app.dashboard.gallery import gallery
 from app.dashboard.home import home
+from app.dashboard.htmx import htmx
 from app.dashboard.interactions import interactions
 from app.dashboard.invitation import invitation
 from app.dashboard.keys import keys
@@ -103,6 +104,7 @@ PAGE_MOUNTS = (
     Mount(playground, "/playground", PUBLIC),
     Mount(gallery, "/components", PUBLIC),
     Mount(docs, "/docs", PUBLIC),
+    Mount(htmx, "/static/htmx", PUBLIC),
 )
 """Pages for people; the API description leaves them out."""
 

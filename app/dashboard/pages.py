@@ -182,7 +182,9 @@ def error_page(error: Exception) -> AnyResponse:
     if _preference() < 0:
         return error_response(error)
     if isinstance(error, Unauthorized):
-        return redirect(_sign_in_path(), 303)
+        # htmx would put the page into the part that it replaces.
+        is_part = "HX-Request" in request.headers
+        return Response(status=204, headers={"HX-Redirect": SIGN_IN}) if is_part else redirect(_sign_in_path(), 303)
     response = error_response(error)
     forget_scope()
     if response.status_code >= 400:

@@ -3,6 +3,7 @@
 import uuid
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from flask import request
 
@@ -21,6 +22,9 @@ DEFAULT_FRAMEWORK = "flask"
 
 MAX_KEYS = 20
 """The newest product keys, which the check looks at."""
+
+STOP_POLLING = 286
+"""The status by which htmx asks no more."""
 
 set_up = PageBlueprint("set_up", has_scope=True)
 
@@ -77,11 +81,12 @@ def show_guide(scope: Scope) -> Page:
 
 @set_up.page("/check", "set_up/check.html")
 def show_check(scope: Scope) -> Page:
-    """Show the check alone, which the page's script puts in the place of the old one."""
-    return Page(_check(scope.environment.id))
+    """Show the check alone, which htmx puts in the place of the old one until it is complete."""
+    variables = _check(scope.environment.id)
+    return Page(variables, STOP_POLLING if variables["check"].is_complete else 200)
 
 
-def _check(environment_id: uuid.UUID) -> dict[str, object]:
+def _check(environment_id: uuid.UUID) -> dict[str, Any]:
     check = Check(
         list_keys(environment_id, MAX_KEYS, filters={"kind": KeyKind.PRODUCT}),
         find_newest_telemetry_at(environment_id),

@@ -57,7 +57,10 @@ def test_filters_are_the_beginning_of_the_name_and_the_surface(browser: FlaskCli
     assert names(browser.get("/operations?operation=/orders").text) == ["/orders/:id", "/orders"]
     assert names(browser.get("/operations?surface=http_html").text) == ["/orders/:id"]
     assert "/orders 7 " in words(browser.get("/operations?operation=/orders&surface=http_json&days=30").text)
-    assert "None of the operations of these days has what the filters ask for." in browser.get("/operations?surface=mcp").text
+    assert (
+        "None of the operations of these days has what the filters ask for."
+        in browser.get("/operations?surface=mcp").text
+    )
     assert browser.get("/operations?surface=other").status_code == 422
     assert browser.get("/operations?operation=%00").status_code == 422
 

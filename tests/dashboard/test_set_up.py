@@ -9,7 +9,7 @@ from flask.testing import FlaskClient
 
 from app.accounts import users
 from app.core.database import transaction
-from app.dashboard.set_up import FRAMEWORKS
+from app.dashboard.set_up import FRAMEWORKS, STOP_POLLING
 from app.interactions import service as interactions
 from app.products import service as products
 from app.products.key_cache import key_cache
@@ -64,7 +64,7 @@ def test_an_unknown_framework_shows_the_first(owner: FlaskClient) -> None:
 def test_the_check_turns_green_step_by_step(owner: FlaskClient, company: Company) -> None:
     assert states(owner) == ["done", "open", "open"]
     page = owner.get("/set-up").text
-    assert 'data-refresh="/set-up/check?environment=' in page
+    assert 'hx-get="/set-up/check?environment=' in page
     assert "no request has come with one yet" in page
     sent = event()
     send_events(owner, company, sent)
@@ -74,7 +74,8 @@ def test_the_check_turns_green_step_by_step(owner: FlaskClient, company: Company
     send_review(owner, company.capability(sent["interactionId"]))
     assert states(owner) == ["done", "done", "done"]
     page = owner.get("/set-up").text
-    assert "data-refresh" not in page
+    assert "hx-get" not in page
+    assert owner.get("/set-up/check").status_code == STOP_POLLING
     assert "Look again" not in page
 
 
@@ -120,3 +121,8 @@ def test_a_member_reads_the_page(client: FlaskClient, company: Company) -> None:
         products.revoke_key(company.product_key.split("_")[2])
     sign_in(client, company, json={"email": user.email, "password": user.password})
     assert "An owner or admin can create one" in client.get("/set-up").text
+
+
+def test_a_part_of_a_page_is_not_replaced_by_the_sign_in_page(client: FlaskClient) -> None:
+    answer = client.get("/set-up/check", headers={"HX-Request": "true"})
+    assert (answer.status_code, answer.headers["HX-Redirect"]) == (204, "/sign-in")

@@ -13,25 +13,7 @@ function localize(root) {
   }
 }
 localize(document);
-
-// A part of a page that is looked at again every few seconds while the page is visible, until all of it is done.
-const REFRESH_MS = 3000;
-for (const element of document.querySelectorAll("[data-refresh]")) {
-  let text = null;
-  const timer = setInterval(async () => {
-    if (document.hidden || element.contains(document.activeElement)) return;
-    const response = await fetch(element.dataset.refresh, { signal: AbortSignal.timeout(10000) }).catch(() => null);
-    if (!response?.ok || response.redirected) return;
-    const newText = await response.text();
-    if (newText === text) return;
-    text = newText;
-    const isOpen = element.querySelector("details")?.open;
-    element.innerHTML = newText;
-    if (isOpen) element.querySelector("details")?.setAttribute("open", "");
-    localize(element);
-    if (!element.querySelector(".open")) clearInterval(timer);
-  }, REFRESH_MS);
-}
+document.body.addEventListener("htmx:load", (event) => localize(event.detail.elt));
 
 // A choice of the scope is sent at once.
 for (const form of document.querySelectorAll("form[data-submit-on-change]")) {
@@ -50,22 +32,6 @@ for (const button of document.querySelectorAll("[data-copy]")) {
       getSelection().selectAllChildren(element);
       button.textContent = "Selected, now copy it";
     }
-  });
-}
-
-// The preview of a form follows what is typed; the latest answer stays.
-for (const form of document.querySelectorAll("form[data-preview]")) {
-  const target = document.getElementById("preview");
-  let timer, latest;
-  const show = async () => {
-    const request = (latest = fetch(form.dataset.preview, { method: "POST", body: new FormData(form), headers: { Accept: "text/html" } }));
-    const response = await request.catch(() => null);
-    const page = response && new DOMParser().parseFromString(await response.text(), "text/html");
-    if (request === latest && page?.getElementById("preview")) target.innerHTML = page.getElementById("preview").innerHTML;
-  };
-  form.addEventListener("input", () => {
-    clearTimeout(timer);
-    timer = setTimeout(show, 500);
   });
 }
 
