@@ -97,7 +97,9 @@ ENDLESS: list[object] = []
 ENDLESS.append(ENDLESS)
 
 
-@pytest.mark.parametrize("value", [object(), float("nan"), {1, 2}, b"bytes", ENDLESS], ids=lambda value: type(value).__name__)
+@pytest.mark.parametrize(
+    "value", [object(), float("nan"), {1, 2}, b"bytes", ENDLESS], ids=lambda value: type(value).__name__
+)
 def test_an_event_that_is_no_json_is_dropped_alone(endpoint: Endpoint, make_queue: MakeQueue, value: object) -> None:
     queue = make_queue()
     put(queue, 1)
