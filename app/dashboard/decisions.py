@@ -10,6 +10,8 @@ from app.dashboard.scope import Scope, scoped_url
 from app.ledger.queries import LedgerRow, list_rows
 from app.products.models import Key
 from app.products.rules import KeyKind, Mode
+from app.triage.queries import NewCount, count_new
+from app.triage.rules import NEW, REPORT, REVIEW
 from app.webhooks import service as webhooks
 from app.webhooks.addresses import read_url
 
@@ -18,6 +20,12 @@ EXPIRY_NOTICE = timedelta(days=14)
 
 LEDGER_DAYS = 2
 """Today and yesterday: what was lost or refused before is past mending."""
+
+_NEW_FEEDBACK = {
+    REVIEW: ("failure", {"outcome": "failure"}, "These reviews say failure, and nobody has said what becomes of them."),
+    REPORT: ("report", {"kind": REPORT}, "Nobody has said what becomes of these reports."),
+}
+"""The noun, the filters and the sentence of feedback that is new, by its kind."""
 
 
 class OpenDecision(NamedTuple):
@@ -35,6 +43,7 @@ def list_decisions(scope: Scope, keys: list[Key]) -> list[OpenDecision]:
         *_keys(keys),
         *_telemetry(list_rows(scope.environment.id, _ledger_since(scope))),
         *_webhooks(scope),
+        *_new_feedback(count_new(scope.environment.id, scope.since)),
     ]
 
 
@@ -99,3 +108,12 @@ def _webhooks(scope: Scope) -> Iterator[OpenDecision]:
             host = read_url(endpoint.url, allows_private=True).host
             sentence = f"{host} gets none since {endpoint.disabled_at:%-d %b %Y}: {endpoint.disabled_reason}."
             yield OpenDecision("A webhook is disabled", sentence, scoped_url("settings.show_settings"))
+
+
+def _new_feedback(counts: list[NewCount]) -> Iterator[OpenDecision]:
+    for kind, count, is_complete in counts:
+        if count:
+            noun, filters, sentence = _NEW_FEEDBACK[kind]
+            words = f"{thousands(count)} {noun} is" if count == 1 else f"{thousands(count)} {noun}s are"
+            title = f"{'' if is_complete else 'At least '}{words} not triaged"
+            yield OpenDecision(title, sentence, scoped_url("feedback.list_feedback", **filters, triage=NEW))

@@ -50,7 +50,7 @@ class NoSuchFeedback(NotFound):
 class FeedbackFilters(FilterForm):
     """Which reviews and reports are listed."""
 
-    q = text_filter("Words", MAX_WORDS_LENGTH)
+    q = text_filter("Search in notes", MAX_WORDS_LENGTH)
     triage = choice_filter("Triage", STATES)
     outcome = choice_filter("Outcome", OUTCOMES)
     operation = text_filter("Operation", MAX_OPERATION_LENGTH)

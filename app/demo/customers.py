@@ -15,6 +15,7 @@ from app.demo.period import Ids, Period
 from app.demo.requests import ContextRequest, RequestWriter
 from app.demo.traffic import Visit
 from app.demo.workspace import SampleEnvironment
+from app.enrichment.views import usable_entries
 
 ANONYMOUS_EVERY = 4
 """Every fourth customer is known by an anonymous reference only."""
@@ -70,7 +71,7 @@ class CustomerWriter:
         if random.random() < ADVERTISING_SHARE and self._environment.product.slug == "shop":
             purpose = ContextPurpose.TARGETED_ADVERTISING
         draw, count = random.random(), random.randint(1, MAX_ANSWERS)
-        entries = [entry for entry in self._catalog.entries if entry.is_bound_to(visit.operation.name)]
+        entries = usable_entries(self._catalog, visit.operation.name, purpose)
         if self._is_declined(visit, purpose):
             return
         if draw < DECLINING_SHARE:

@@ -1,9 +1,10 @@
 """Requests for context, their answers, and the signals that are remembered."""
 
 import uuid
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from typing import Any
 
 from app.catalog.entries import Catalog, Entry, hash_entries
@@ -11,7 +12,7 @@ from app.customers.rules import ContextPurpose, Level
 from app.demo.period import Ids, Period
 from app.demo.traffic import Visit
 from app.demo.workspace import SampleEnvironment
-from app.enrichment.bulk import insert_requests, insert_signals
+from app.enrichment.bulk import insert_field_days, insert_requests, insert_signals
 from app.enrichment.requests import REPEATED_MEMBERS
 from app.enrichment.rules import (
     CURRENT_TASK,
@@ -25,6 +26,7 @@ from app.enrichment.rules import (
     is_usable,
     summarize,
 )
+from app.enrichment.views import usable_entries
 from app.products.rules import DEFAULT_RETENTION_DAYS
 
 LIFETIME = timedelta(seconds=HANDLE_LIFETIME_S)
@@ -67,6 +69,8 @@ class RequestWriter:
         self._open: list[dict[str, Any]] = []
         self._closed: list[dict[str, Any]] = []
         self._answers: list[dict[str, Any]] = []
+        self._field_counts: dict[tuple[date, str, str], list[int]] = defaultdict(lambda: [0, 0])
+        """How often fields were asked for and answered in closed requests, by day, key and purpose."""
 
     def add(self, request: ContextRequest, entries: Sequence[Entry]) -> None:
         """Add a request, and a signal for each entry that is answered."""
@@ -79,11 +83,10 @@ class RequestWriter:
         expires_at = request.visit.received_at + LIFETIME
         if expires_at > self._period.end + MARGIN:
             self._open.append(self._row(request, expires_at, signals if is_answered else None))
-        elif self._period.is_past(expires_at):
-            self._closed.append({**self._key(request), "closed_at": expires_at})
-        else:
-            # It ends in the coming hour; that it was asked is all that stays.
-            self._closed.append({**self._key(request), "closed_at": self._period.end})
+            return
+        # What ends in the coming hour has ended already, too.
+        self._closed.append({**self._key(request), "closed_at": min(expires_at, self._period.end)})
+        self._count(request, signals if is_answered else [])
 
     def forget(self, visit: Visit, purpose: str) -> None:
         """Remove what is remembered of a customer for a purpose, as a refusal does."""
@@ -106,7 +109,23 @@ class RequestWriter:
     def write(self) -> None:
         """Insert requests and signals."""
         insert_requests(self._open, self._closed, self._answers)
+        insert_field_days([self._field_day(*name, *counts) for name, counts in sorted(self._field_counts.items())])
         insert_signals([*self._remembered.values(), *self._passing])
+
+    def _count(self, request: ContextRequest, signals: Sequence[dict[str, Any]]) -> None:
+        """Count the fields of a closed request."""
+        day_on, purpose = request.visit.received_at.date(), str(request.purpose)
+        for entry in self._usable_entries(request):
+            self._field_counts[day_on, entry.key, purpose][0] += 1
+        for signal in signals:
+            self._field_counts[day_on, signal["key"], purpose][1] += 1
+
+    def _field_day(self, day_on: date, key: str, purpose: str, asked: int, answered: int) -> dict[str, Any]:
+        names = {"environment_id": self._environment.id, "day_on": day_on, "key": key, "purpose": purpose}
+        return {**names, "asked": asked, "answered": answered}
+
+    def _usable_entries(self, request: ContextRequest) -> list[Entry]:
+        return usable_entries(self._catalog, request.visit.operation.name, request.purpose)
 
     def _remember(self, signal: dict[str, Any]) -> None:
         if signal["remembered"]:
@@ -147,7 +166,7 @@ class RequestWriter:
         self, request: ContextRequest, expires_at: datetime, signals: Sequence[dict[str, Any]] | None
     ) -> dict[str, Any]:
         visit, catalog = request.visit, self._catalog
-        entries = [entry for entry in catalog.entries if is_usable(entry.targeted_advertising_safe, request.purpose)]
+        entries = self._usable_entries(request)
         digest = self._ids.digest("request members", visit.id) * FINGERPRINT_BYTES
         status = None if signals is None else request.status
         return {
@@ -166,7 +185,11 @@ class RequestWriter:
             "catalog_version": catalog.version,
             "catalog_hash": hash_entries(entries),
             "catalog": [entry.as_wire() for entry in entries],
-            "withheld_keys": [entry.key for entry in catalog.entries if entry not in entries],
+            "withheld_keys": [
+                entry.key
+                for entry in catalog.entries
+                if not is_usable(entry.targeted_advertising_safe, request.purpose)
+            ],
             "status_code": visit.status_code,
             "duration_ms": visit.duration_ms,
             "runtime_hint": visit.hint,

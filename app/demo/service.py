@@ -17,6 +17,7 @@ from app.demo.feedback import Writer, WrittenReport, WrittenReview
 from app.demo.period import Ids, Period
 from app.demo.permissions import PermissionWriter
 from app.demo.traffic import Traffic
+from app.demo.triage import TriageWriter
 from app.demo.workspace import SampleEnvironment, WorkspaceWriter, list_environments
 from app.evidence import counts as evidence_counts
 from app.interactions.service import promote_queued_interactions
@@ -67,8 +68,10 @@ def seed(workspace_id: uuid.UUID) -> Seeding:
     if products.list_products(workspace_id):
         raise WorkspaceInUse
     WorkspaceWriter(period, ids, environments).write()
-    write = partial(_write_environment, period, ids)
+    triage = TriageWriter(period, ids)
+    write = partial(_write_environment, period, ids, triage)
     seeding = Seeding(workspace_id, True, [_seeded(environment, write(environment)) for environment in environments])
+    triage.write()
     after_commit(_run_jobs)
     return seeding
 
@@ -79,7 +82,9 @@ def is_seeded(workspace_id: uuid.UUID) -> bool:
     return any(product.id in sample_ids for product in products.list_products(workspace_id))
 
 
-def _write_environment(period: Period, ids: Ids, environment: SampleEnvironment) -> dict[str, int]:
+def _write_environment(
+    period: Period, ids: Ids, triage: TriageWriter, environment: SampleEnvironment
+) -> dict[str, int]:
     """Insert everything of an environment, and return the numbers of rows."""
     visits = Traffic(period, ids, environment.product, environment.content).visits()
     write_telemetry(period, environment, visits)
@@ -88,6 +93,7 @@ def _write_environment(period: Period, ids: Ids, environment: SampleEnvironment)
     reviews, reports = list(writer.reviews(reviewable_visits)), list(writer.reports(reviewable_visits))
     insert_reviews([_review_row(environment, review) for review in reviews])
     insert_reports([_report_row(environment, report) for report in reports])
+    triage.add(environment, reviews, reports)
     if has_context(environment):
         CustomerWriter(period, ids, environment).write(visits)
     events = write_evidence(period, environment)

@@ -7,7 +7,7 @@ from sqlalchemy import insert, text
 
 from app.core.database import session
 from app.core.wire.serialization import dumps
-from app.enrichment.models import ClosedRequest, EnrichmentRequest, Signal
+from app.enrichment.models import ClosedRequest, EnrichmentRequest, FieldDay, Signal
 from app.interactions.sql import promotion_outbox
 
 _QUEUE_PROMOTIONS = text(
@@ -40,3 +40,9 @@ def insert_signals(signals: Sequence[dict[str, Any]]) -> None:
     """Insert signals."""
     if signals:
         session().execute(insert(Signal), signals)
+
+
+def insert_field_days(rows: Sequence[dict[str, Any]]) -> None:
+    """Insert the counts that requests leave behind when they are removed, of days that have none."""
+    if rows:
+        session().execute(insert(FieldDay), rows)

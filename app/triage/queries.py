@@ -12,7 +12,7 @@ from app.core.database.pages import Criteria, Page, PagedTable, Position
 from app.interactions.sql import INTERACTION_COLUMNS, JOIN_INTERACTION
 from app.outcomes import sql as outcomes
 from app.reports import sql as reports
-from app.triage.rules import MAX_COMMENTS, NEW
+from app.triage.rules import MAX_COMMENTS, MAX_NEW_SCAN, NEW, REPORT
 
 FIRST_SCAN = 10
 """Rows for each wanted one in which words are looked for before their index is asked: words that many rows have are
@@ -42,6 +42,14 @@ class Comment(NamedTuple):
     author_id: uuid.UUID
     text: str
     created_at: datetime
+
+
+class NewCount(NamedTuple):
+    """How many failures or reports nobody has triaged; where not all are looked at, there may be more."""
+
+    kind: str
+    count: int
+    is_complete: bool
 
 
 _FEEDBACK = f"({outcomes.FEEDBACK} UNION ALL {reports.FEEDBACK})"
@@ -124,6 +132,19 @@ _FIND = text(f"""
       AND f.created_at >= :since
 """)
 
+_NEWEST = """
+    SELECT environment_id, id, kind, outcome FROM ({feedback}) newest
+    WHERE environment_id = :environment_id AND created_at >= :since ORDER BY created_at DESC LIMIT :limit
+"""
+_COUNT_NEW = text(f"""
+    SELECT kind, count(*) FILTER (WHERE {_STATE} = '{NEW}' AND (kind = '{REPORT}' OR outcome = 'failure')),
+           count(*) < :limit
+    FROM (
+        ({_NEWEST.format(feedback=outcomes.FEEDBACK)}) UNION ALL ({_NEWEST.format(feedback=reports.FEEDBACK)})
+    ) f {_JOIN_TRIAGE}
+    GROUP BY kind ORDER BY kind DESC
+""")
+
 _LIST_COMMENTS = text("""
     SELECT author_id, text, created_at FROM triage_comments
     WHERE environment_id = :environment_id AND feedback_id = :feedback_id ORDER BY id LIMIT :limit
@@ -142,6 +163,12 @@ def list_feedback(criteria: Criteria, limit: int, position: Position | None = No
         return _BY_TIME.list(criteria, limit, position)
     page = _BY_TIME.list(criteria, limit, position, scan_limit=FIRST_SCAN * limit)
     return page if len(page.rows) == limit else _BY_WORDS.list(criteria, limit, position)
+
+
+def count_new(environment_id: uuid.UUID, since: datetime) -> list[NewCount]:
+    """Return how many of the newest reviews that say failure, and of the newest reports, are new."""
+    values = {"environment_id": environment_id, "since": since, "limit": MAX_NEW_SCAN}
+    return [NewCount(*row) for row in session().execute(_COUNT_NEW, values)]
 
 
 def find_feedback(

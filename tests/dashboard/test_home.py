@@ -1,5 +1,6 @@
 """The home page: shares, what fails, what arrives, and what needs a decision."""
 
+import html
 import re
 from datetime import timedelta
 from typing import Any
@@ -13,10 +14,12 @@ from app.core.database import session, transaction
 from app.products import service as products
 from app.products.models import Key
 from app.products.rules import KeyKind, Mode
+from app.triage import queries
 from app.webhooks.models import WebhookEndpoint
 from tests.dashboard.history import HOSTILE, count_day, count_statements, insert, words
 from tests.factories import Company, create_company, sign_in
 from tests.reading.fixtures import Reader
+from tests.triage.actions import triage
 
 
 @pytest.fixture
@@ -185,6 +188,39 @@ def test_a_disabled_webhook_needs_a_decision_and_its_path_stays_hidden(browser: 
     assert "secret-path" not in page
 
 
+def test_failures_and_reports_that_nobody_has_triaged_need_a_decision(
+    browser: FlaskClient, company: Company, reader: Reader
+) -> None:
+    failures = [reader.store_review(outcome="failure") for _ in range(3)]
+    reader.store_review(outcome="partial")
+    reader.store_review(timedelta(days=15), outcome="failure")
+    report = reader.store_report()
+    triage(company, failures[0], "investigating")
+    page = browser.get("/").text
+    assert "2 failures are not triaged These reviews say failure" in words(page)
+    assert "1 report is not triaged Nobody has said" in words(page)
+    urls = [html.unescape(url) for url in re.findall(r'<a href="(/feedback\?[^"]*triage=new)"', page)]
+    lists = [browser.get(url).text for url in urls]
+    assert [{str(id_) for id_ in (*failures, report) if str(id_) in text} for text in lists] == [
+        {str(failures[1]), str(failures[2])},
+        {str(report)},
+    ]
+    for interaction_id in failures[1:]:
+        triage(company, interaction_id, "wont_act")
+    triage(company, report, "resolved", kind="report")
+    assert "Nothing waits for you." in home(browser)
+
+
+def test_where_more_reviews_are_kept_than_are_looked_at_the_count_is_a_lower_bound(
+    browser: FlaskClient, reader: Reader, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(4):
+        reader.store_review(timedelta(minutes=number), outcome="success" if number == 1 else "failure")
+    for bound, title in ((5, "3 failures are"), (4, "At least 3 failures are"), (2, "At least 1 failure is")):
+        monkeypatch.setattr(queries, "MAX_NEW_SCAN", bound)
+        assert f"What needs a decision {title} not triaged" in home(browser)
+
+
 def test_before_anything_arrives_the_page_shows_the_steps(client: FlaskClient, company: Company) -> None:
     sign_in(client, company)
     page = client.get("/").text
@@ -215,5 +251,5 @@ def test_the_page_takes_as_many_statements_for_much_as_for_little(
     count = count_statements(browser, "/")
     for number in range(5):
         count_day(company, f"/{number}", 3, 1, 1, 1)
-        reader.store_review(interaction_id=reader.store_interaction())
-    assert count_statements(browser, "/") == count <= 14
+        reader.store_review(interaction_id=reader.store_interaction(), outcome="failure")
+    assert count_statements(browser, "/") == count <= 15

@@ -20,6 +20,7 @@ from app.outcomes.schemas import OutcomeSchema
 from app.reports.rules import KINDS
 from app.reports.schemas import ReportSchema
 from app.screening.scanner import find_private
+from app.triage.rules import MAX_COMMENT_LENGTH, STATES
 from config.allowlist import ALLOWLIST, read_allowlist
 
 NOW = datetime(2026, 6, 17, 15, 20, tzinfo=UTC)
@@ -163,6 +164,19 @@ def test_every_review_and_report_would_be_accepted() -> None:
         members = {name: value for name, value in report.content.items() if value is not None}
         ReportSchema().load(members)
         assert "{" not in str(report.content["summary"])
+
+
+def test_each_case_of_triage_is_about_feedback_that_is_older() -> None:
+    period = Period.before(NOW)
+    for case in content.triage().cases:
+        begin = period.at(case.day, case.hour)
+        name = (case.operation, case.moment)
+        rows: list[WrittenReview | WrittenReport] = [*reviews(), *reports()]
+        older = [row for row in rows if (row.visit.operation.name, row.visit.moment) == name and row.created_at < begin]
+        assert len(older) > len(case.comments), case
+        assert case.state in STATES
+        assert begin + timedelta(hours=12) < period.at(DAYS - 1)
+        assert all(1 <= len(comment) <= MAX_COMMENT_LENGTH for comment in case.comments)
 
 
 def test_the_fields_of_the_bookings_would_be_accepted() -> None:

@@ -10,15 +10,22 @@ import pytest
 from flask import Flask
 from sqlalchemy import DateTime, select, text
 
+from app.accounts.models import AuditEntry
+from app.accounts.users import list_members
+from app.catalog.models import FieldDefinition
 from app.core.database import session, transaction
 from app.core.pepper import pepper_ring
 from app.core.purposes import Purpose
 from app.customers import service as customers
 from app.customers.rules import digest_references
+from app.demo.content import context
 from app.ledger.models import LedgerDay
 from app.models import METADATA
 from app.products import service as products
 from app.products.models import Key
+from app.triage.models import Triage, TriageComment
+from app.triage.queries import find_feedback
+from app.triage.rules import KINDS, NEW, STATES
 from tests.conftest import empty_database
 from tests.demo.seeding import create_workspace, environment_ids, row_counts, seed
 from tests.evidence.raw import summary_and_expectation
@@ -96,16 +103,61 @@ def test_every_list_of_the_product_has_something(seeding: Any) -> None:
         "customers",
         "customer_choices",
         "closed_requests",
+        "field_days",
         "signals",
         "context_retrievals",
         "personalization_decisions",
         "personalization_outcomes",
         "enrichment_fields",
         "sessions",
+        "triages",
+        "triage_comments",
         "keys",
         "audit_entries",
     ):
         assert stored[name] > 3, name
+
+
+def test_questions_are_counted_as_the_requests_that_have_left_asked_and_were_answered(seeding: Any) -> None:
+    with transaction():
+        rows = session().execute(
+            text("""
+                SELECT d.environment_id, d.key, sum(d.asked), sum(d.answered),
+                       (SELECT count(*) FROM closed_requests c WHERE c.environment_id = d.environment_id),
+                       (SELECT count(*) FROM signals s JOIN closed_requests c USING (environment_id, interaction_id)
+                        WHERE s.environment_id = d.environment_id AND s.key = d.key)
+                FROM field_days d GROUP BY d.environment_id, d.key
+            """)
+        )
+        counts = {(environment_id, key): tuple(map(int, row)) for environment_id, key, *row in rows}
+        own_keys = set(session().scalars(select(FieldDefinition.key).where(FieldDefinition.enabled)))
+    shop_id, bookings_id = (
+        uuid.UUID(seeding["products"][number]["environments"][0]["environmentId"]) for number in (0, 2)
+    )
+    assert set(counts) == {(shop_id, key) for key in context().shop.keys} | {(bookings_id, key) for key in own_keys}
+    assert len(own_keys) > 1
+    for asked, answered, closed_requests, signals in counts.values():
+        assert asked == closed_requests
+        assert asked > answered >= signals > 0
+
+
+def test_members_have_triaged_some_of_the_feedback(company: Company, seeding: Any) -> None:
+    with transaction():
+        member_ids = {member.user_id for member in list_members(uuid.UUID(seeding["workspaceId"]))}
+        triages = session().scalars(select(Triage)).all()
+        comments = session().scalars(select(TriageComment)).all()
+        items = [find_feedback(row.environment_id, row.kind, row.interaction_id, row.feedback_at) for row in triages]
+        actions = Counter(session().scalars(select(AuditEntry.action)))
+    assert {row.state for row in triages} == set(STATES) - {NEW}
+    assert {row.kind for row in triages} == set(KINDS)
+    assert {row.assignee_id for row in triages} | {row.author_id for row in comments} == member_ids
+    for row, item in zip(triages, items, strict=True):
+        assert item is not None
+        assert (item.id, item.triage, item.created_at) == (row.feedback_id, row.state, row.feedback_at)
+        assert item.created_at < row.changed_at
+        assert item.outcome in ("failure", None)
+    assert {row.feedback_id for row in comments} <= {row.feedback_id for row in triages}
+    assert (actions["feedback.triaged"], actions["feedback.commented"]) == (len(triages), len(comments))
 
 
 def test_a_second_time_changes_nothing(migrated_app: Flask, seeding: Any) -> None:

@@ -9,6 +9,7 @@ from sqlalchemy import select
 from app.core.database import session, transaction
 from app.demo import service
 from app.outcomes.models import Review
+from app.triage.models import Triage, TriageComment
 from tests.context_api import Clock
 from tests.demo.seeding import create_workspace, environment_ids, row_counts, seed
 from tests.factories import Company
@@ -18,6 +19,7 @@ def test_two_workspaces_on_one_day_have_the_same_content(app: Flask, company: Co
     first, second = seed(app, create_workspace(company)), seed(app, create_workspace(company))
     assert first["counts"] == second["counts"]
     assert set(environment_ids(first)).isdisjoint(environment_ids(second))
+    triaged = (Triage.state, Triage.changed_at, TriageComment.text)
     with transaction():
         contents = [
             session()
@@ -29,7 +31,19 @@ def test_two_workspaces_on_one_day_have_the_same_content(app: Flask, company: Co
             .all()
             for seeding in (first, second)
         ]
+        triages = [
+            session()
+            .execute(
+                select(*triaged)
+                .join(TriageComment, TriageComment.feedback_id == Triage.feedback_id, isouter=True)
+                .where(Triage.environment_id.in_(environment_ids(seeding)))
+                .order_by(Triage.changed_at)
+            )
+            .all()
+            for seeding in (first, second)
+        ]
     assert contents[0] == contents[1]
+    assert triages[0] == triages[1] != []
 
 
 def test_a_workspace_with_products_of_its_own_is_refused(app: Flask, company: Company) -> None:

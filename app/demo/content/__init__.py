@@ -129,6 +129,25 @@ class Reports(Record, frozen=True):
     reports: list[ReportContent]
 
 
+class TriageCase(Record, frozen=True):
+    """A state that a share of the failures and reports of an operation gets from a moment on, with comments."""
+
+    product: str
+    operation: str
+    moment: str
+    day: int
+    hour: int
+    share: float
+    state: str
+    comments: list[str]
+
+
+class TriageContent(Record, frozen=True):
+    """The cases, in the order in which they were worked through."""
+
+    cases: list[TriageCase]
+
+
 class FieldContent(Record, frozen=True):
     """A field of customer context that a product has written itself."""
 
@@ -194,6 +213,12 @@ def products() -> Products:
 def reports() -> Reports:
     """Return the reports."""
     return _read("reports.toml", Reports)
+
+
+@cache
+def triage() -> TriageContent:
+    """Return what is done about failures and reports."""
+    return _read("triage.toml", TriageContent)
 
 
 @cache
