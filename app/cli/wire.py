@@ -1,7 +1,7 @@
 """Build the JSON Schemas (2020-12) of request bodies and of the envelope from the service's schemas."""
 
 import re
-from typing import NamedTuple
+from collections.abc import Iterator
 
 from app.catalog.schemas import NewFieldSchema
 from app.consent.schemas import DecisionSchema
@@ -42,71 +42,44 @@ def wire_schemas() -> dict[str, Json]:
         "evidence-batch": EvidenceBatchSchema(),
     }
     schemas = {name: object_schema(schema) for name, schema in body_schemas.items()}
-    schemas["envelope"] = {"oneOf": [_variant(variant) for variant in _ENVELOPE_VARIANTS]}
+    schemas["envelope"] = {"oneOf": list(_envelope_variants())}
     return {name: {"$schema": DIALECT, "title": name, **schema} for name, schema in sorted(schemas.items())}
 
 
-class EnvelopeVariant(NamedTuple):
-    """One state of the envelope, with the members that depend on it."""
-
-    state: str
-    mode: str
-    policy: str
-    when_key: str
-    configured_modes: tuple[str, ...]
-    """The environment's modes in which it appears; empty where no consent is needed."""
-    actions: tuple[str, ...]
-
-
-_READY = ("feedback_ready", "never_ask", "none", "feedback_ready")
-_SUBMIT = ("submit", "submitOutcome")
-
-_ENVELOPE_VARIANTS = (
-    EnvelopeVariant(*_READY, (), _SUBMIT),
-    EnvelopeVariant("consent_required", "ask_once", "once", "once", ("ask_once",), ("requiredAction",)),
-    EnvelopeVariant(*_READY, ("ask_once",), (*_SUBMIT, "manageConsent")),
-    # The envelope that an approval returns: as above, in either mode, without `manageConsent`.
-    EnvelopeVariant(*_READY, ("ask_once", "ask_always"), _SUBMIT),
-    EnvelopeVariant("feedback_disabled", "ask_once", "once", "feedback_disabled", ("ask_once",), ("manageConsent",)),
-    EnvelopeVariant("consent_required", "ask_always", "always", "always", ("ask_once",), ("requiredAction",)),
-    EnvelopeVariant("consent_required", "ask_always", "always", "always", ("ask_always",), ("requiredAction",)),
-)
+def _envelope_variants() -> Iterator[Json]:
+    """Yield the schema of each state of the contract's table, and of the answer to an approval."""
+    states, approval = _CONTRACT["states"], _CONTRACT["approval"]
+    for state in states.values():
+        yield _variant(state, state["members"])
+    approved = states[approval["state"]]
+    actions = [name for name in approved["actions"] if name not in approval["without"]]
+    for mode in approval["configuredModes"]:
+        yield _variant({**approved, "actions": actions}, {**approved["members"], "configuredMode": mode})
 
 
-def _variant(variant: EnvelopeVariant) -> Json:
-    consent: Json = {
-        "configuredMode": {"enum": list(variant.configured_modes)},
-        "consentManagedBy": {"const": "service"},
-    }
+def _variant(state: Json, members: Json) -> Json:
     return _closed_object(
         {
             "v": {"const": _CONTRACT["version"]},
-            "mode": {"const": variant.mode},
-            "state": {"const": variant.state},
-            "requested": {"const": variant.state != "feedback_disabled"},
-            "consentRequired": {"const": variant.state == "consent_required"},
-            "consentPolicy": {"const": variant.policy},
-            **(consent if variant.configured_modes else {}),
+            **{name: {"const": value} for name, value in members.items()},
             "reliability": {"enum": list(_CONTRACT["reliability"].values())},
-            "when": {"const": _CONTRACT["when"][variant.when_key]},
-            "instruction": {"const": _TEXTS[variant.state]},
+            "instruction": {"const": _TEXTS[members["state"]]},
             "privacy": {"const": _TEXTS["privacy"]},
             "expiresAt": {"type": "string", "format": "date-time"},
-            **{name: _action(name, variant) for name in variant.actions},
+            **{name: _action(name, state) for name in state["actions"]},
         }
     )
 
 
-def _action(name: str, variant: EnvelopeVariant) -> Json:
+def _action(name: str, state: Json) -> Json:
     decision = {"bodySchema": {"const": _CONTRACT["decisionBody"]}}
     if name == "submit":
         return _closed_object({**_request("reports"), "reportSchema": {"const": _CONTRACT["reportSchema"]}})
     if name == "submitOutcome":
         return _closed_object({**_request("outcomes"), "bodySchema": {"const": _CONTRACT["outcomeBody"]}})
     if name == "manageConsent":
-        current = "declined" if variant.state == "feedback_disabled" else "approved"
-        return _closed_object({"current": {"const": current}, **_request("decisions"), **decision})
-    question = ".{1,60}".join(map(_escape, _TEXTS["questions"][variant.policy].split("{service}")))
+        return _closed_object({"current": {"const": state["current"]}, **_request("decisions"), **decision})
+    question = ".{1,60}".join(map(_escape, _TEXTS["questions"][state["question"]].split("{service}")))
     return _closed_object(
         {
             "type": {"const": "ask_user"},
