@@ -1,20 +1,50 @@
-"""Build the JSON Schemas (2020-12) of request bodies and of the envelope from the service's schemas."""
+"""Build the JSON Schemas (2020-12) of the envelope and of every body, in both directions."""
 
 import re
 from collections.abc import Iterator
 
-from app.catalog.schemas import NewFieldSchema
-from app.consent.schemas import DecisionSchema
-from app.context.schemas import ContextQuerySchema
+import marshmallow
+
+from app.catalog.schemas import FieldSchema, FieldsSchema, NewFieldSchema
+from app.consent.schemas import (
+    DecisionResultSchema,
+    DecisionSchema,
+    IntrospectionSchema,
+    SubjectsSchema,
+    SubjectStateSchema,
+)
+from app.context.schemas import ContextQuerySchema, RetrievalSchema
 from app.core import protocol
+from app.core.http.error_docs import ErrorSchema
 from app.core.wire.json_schema import Json, object_schema
 from app.core.wire.schemas import Schema
-from app.enrichment.schemas import AnswerSchema, ContextChoiceSchema, NewRequestSchema
-from app.evidence.schemas import EvidenceBatchSchema
-from app.outcomes.schemas import OutcomeSchema, ReviewSchema
-from app.personalization.schemas import NewDecisionSchema, NewOutcomeSchema
-from app.reports.schemas import ReportSchema
-from app.telemetry.schemas import TelemetryBatchSchema
+from app.discovery.schemas import DeprecatedDiscoverySchema, DiscoverySchema, ManifestSchema
+from app.enrichment.schemas import (
+    AcceptedAnswerSchema,
+    AnswerSchema,
+    ChoiceResultSchema,
+    ContextChoiceSchema,
+    NewRequestSchema,
+    RequestSchema,
+)
+from app.evidence.schemas import EvidenceBatchSchema, EvidenceReceiptSchema
+from app.outcomes.schemas import AcceptedOutcomeSchema, OutcomePreviewSchema, OutcomeSchema, ReviewSchema
+from app.personalization.schemas import (
+    DecisionReceiptSchema,
+    NewDecisionSchema,
+    NewOutcomeSchema,
+    OutcomeReceiptSchema,
+)
+from app.reading.schemas import (
+    InteractionDetailSchema,
+    InteractionPageSchema,
+    OperationPageSchema,
+    ReportDetailSchema,
+    ReportPageSchema,
+    ReviewPageSchema,
+)
+from app.reports.schemas import AcceptedReportSchema, ReportPreviewSchema, ReportSchema
+from app.telemetry.schemas import BatchReceiptSchema, TelemetryBatchSchema
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
@@ -24,24 +54,60 @@ _TEXTS = protocol.read("instructions.json")
 _SYNTAX_CHARACTER = re.compile(r"[\\^$.*+?()\[\]{}|]")
 
 
+_REQUESTS: dict[str, Schema] = {
+    "outcome": OutcomeSchema(),
+    "report": ReportSchema(),
+    "decision": DecisionSchema(),
+    "consent-state": SubjectsSchema(),
+    "telemetry-batch": TelemetryBatchSchema(),
+    "field-definition": NewFieldSchema(),
+    "enrichment-request": NewRequestSchema(),
+    "enrichment-answer": AnswerSchema(),
+    "enrichment-choice": ContextChoiceSchema(),
+    "context-query": ContextQuerySchema(),
+    "personalization-decision": NewDecisionSchema(),
+    "personalization-outcome": NewOutcomeSchema(),
+    "evidence-batch": EvidenceBatchSchema(),
+}
+"""The bodies that the service takes, which have no other members than these."""
+
+_ANSWERS: dict[str, marshmallow.Schema] = {
+    "outcome-response": AcceptedOutcomeSchema(),
+    "outcome-preview-response": OutcomePreviewSchema(),
+    "review": ReviewSchema(),
+    "report-response": AcceptedReportSchema(),
+    "report-preview-response": ReportPreviewSchema(),
+    "introspection-response": IntrospectionSchema(),
+    "decision-response": DecisionResultSchema(),
+    "consent-state-response": SubjectStateSchema(),
+    "telemetry-batch-response": BatchReceiptSchema(),
+    "field-definition-response": FieldSchema(),
+    "fields-response": FieldsSchema(),
+    "enrichment-request-response": RequestSchema(),
+    "enrichment-answer-response": AcceptedAnswerSchema(),
+    "enrichment-choice-response": ChoiceResultSchema(),
+    "context-query-response": RetrievalSchema(),
+    "personalization-decision-response": DecisionReceiptSchema(),
+    "personalization-outcome-response": OutcomeReceiptSchema(),
+    "evidence-batch-response": EvidenceReceiptSchema(),
+    "reviews-response": ReviewPageSchema(),
+    "reports-response": ReportPageSchema(),
+    "report-detail-response": ReportDetailSchema(),
+    "interactions-response": InteractionPageSchema(),
+    "interaction-detail-response": InteractionDetailSchema(),
+    "operations-response": OperationPageSchema(),
+    "error": ErrorSchema(),
+    "discovery": DiscoverySchema(),
+    "deprecated-discovery": DeprecatedDiscoverySchema(),
+    "manifest": ManifestSchema(),
+}
+"""The bodies that it answers with, which may have more members in a later release."""
+
+
 def wire_schemas() -> dict[str, Json]:
     """Return every schema by the name of its file."""
-    body_schemas: dict[str, Schema] = {
-        "outcome": OutcomeSchema(),
-        "review": ReviewSchema(),
-        "report": ReportSchema(),
-        "decision": DecisionSchema(),
-        "telemetry-batch": TelemetryBatchSchema(),
-        "field-definition": NewFieldSchema(),
-        "enrichment-request": NewRequestSchema(),
-        "enrichment-answer": AnswerSchema(),
-        "enrichment-choice": ContextChoiceSchema(),
-        "context-query": ContextQuerySchema(),
-        "personalization-decision": NewDecisionSchema(),
-        "personalization-outcome": NewOutcomeSchema(),
-        "evidence-batch": EvidenceBatchSchema(),
-    }
-    schemas = {name: object_schema(schema) for name, schema in body_schemas.items()}
+    schemas = {name: object_schema(schema) for name, schema in _REQUESTS.items()}
+    schemas |= {name: object_schema(schema, is_closed=False) for name, schema in _ANSWERS.items()}
     schemas["envelope"] = {"oneOf": list(_envelope_variants())}
     return {name: {"$schema": DIALECT, "title": name, **schema} for name, schema in sorted(schemas.items())}
 
