@@ -10,7 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from urllib.request import urlopen
 
@@ -135,12 +135,15 @@ def running_master(
             "NOTIFY_SOCKET": str(folder / "notify"),
             "AGENT_FEEDBACK_METRICS_PORT": str(listeners[1].getsockname()[1]),
         }
-        with subprocess.Popen(command, env=environ, cwd=ROOT, pass_fds=descriptors, stderr=log) as process:
+        with subprocess.Popen(
+            command, env=environ, cwd=ROOT, pass_fds=descriptors, stderr=log, start_new_session=True
+        ) as process:
             try:
                 assert notifications.recv(1024).startswith(b"READY=1")
                 yield process
             finally:
-                process.send_signal(signal.SIGQUIT)
+                with suppress(ProcessLookupError):
+                    os.killpg(process.pid, signal.SIGKILL)
 
 
 UNCLAIMED_BATCHES = "SELECT count(*) FROM (SELECT FROM telemetry_inbox FOR UPDATE SKIP LOCKED) AS unclaimed"

@@ -75,6 +75,6 @@ def running_web(stack: Stack, folder: Path = ROOT, **changes: str) -> Iterator[W
             wait_until(lambda: url_answers(web.url + "/healthz"), START_TIMEOUT_S)
             yield web
         finally:
-            # At once: no client of a test is worth waiting for.
+            # At once: gunicorn would wait ten seconds for a worker with a connection that a test has left open.
             with suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGQUIT)
+                os.killpg(process.pid, signal.SIGKILL)

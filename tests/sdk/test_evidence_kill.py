@@ -14,6 +14,8 @@ from tests.sdk.evidence_logs import CHROME, combined_line, command, environ, shi
 from tests.sdk.evidence_service import Service
 
 EVENTS = 15_000
+MAX_KILLS = 25
+"""On a busy machine each may come before the first batch; an idle one has sent everything before."""
 
 
 def lines(begin: int, end: int) -> list[str]:
@@ -54,7 +56,7 @@ def test_killed_at_any_moment_every_event_counts_exactly_once(
     log.write_bytes(gzip.compress(text) if is_compressed else text)
     moments = random.Random(7)
     kills = 0
-    while kills < 100 and not run_for(0.2 + 0.4 * moments.random(), service, tmp_path, log):
+    while kills < MAX_KILLS and not run_for(0.2 + 0.4 * moments.random(), service, tmp_path, log):
         kills += 1
         service.loses_answers = moments.randrange(2)
     service.loses_answers = 0
