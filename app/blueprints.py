@@ -47,9 +47,11 @@ from app.mcp.routes import blp as mcp
 from app.metrics.guards import METRICS_READER, restrict_port
 from app.metrics.routes import blp as metrics
 from app.outcomes.routes import blp as outcomes
+from app.outcomes.routes import previews as outcome_previews
 from app.personalization.routes import blp as personalization
 from app.reading.routes import blp as reading
 from app.reports.routes import blp as reports
+from app.reports.routes import previews as report_previews
 from app.screening.payload import refuse_forbidden_keys
 from app.screening.service import check_rules
 from app.telemetry.routes import blp as telemetry
@@ -60,7 +62,9 @@ from config.settings import Settings
 
 API_MOUNTS = (
     Mount(outcomes, "/api/v2", CAPABILITY, cors=True),
+    Mount(outcome_previews, "/api/v2", CAPABILITY, cors=True),
     Mount(reports, "/api/v2", CAPABILITY, cors=True),
+    Mount(report_previews, "/api/v2", CAPABILITY, cors=True),
     Mount(capabilities, "/api/v2/capabilities", CAPABILITY, cors=True),
     Mount(decisions, "/api/v2/consent", CAPABILITY, cors=True),
     Mount(states, "/api/v2/consent", PRODUCT_KEY),

@@ -1,20 +1,50 @@
-"""Build the JSON Schemas (2020-12) of request bodies and of the envelope from the service's schemas."""
+"""Build the JSON Schemas (2020-12) of the envelope and of every body, in both directions."""
 
 import re
-from typing import NamedTuple
+from collections.abc import Iterator
 
-from app.catalog.schemas import NewFieldSchema
-from app.consent.schemas import DecisionSchema
-from app.context.schemas import ContextQuerySchema
+import marshmallow
+
+from app.catalog.schemas import FieldSchema, FieldsSchema, NewFieldSchema
+from app.consent.schemas import (
+    DecisionResultSchema,
+    DecisionSchema,
+    IntrospectionSchema,
+    SubjectsSchema,
+    SubjectStateSchema,
+)
+from app.context.schemas import ContextQuerySchema, RetrievalSchema
 from app.core import protocol
+from app.core.http.error_docs import ErrorSchema
 from app.core.wire.json_schema import Json, object_schema
 from app.core.wire.schemas import Schema
-from app.enrichment.schemas import AnswerSchema, ContextChoiceSchema, NewRequestSchema
-from app.evidence.schemas import EvidenceBatchSchema
-from app.outcomes.schemas import OutcomeSchema, ReviewSchema
-from app.personalization.schemas import NewDecisionSchema, NewOutcomeSchema
-from app.reports.schemas import ReportSchema
-from app.telemetry.schemas import TelemetryBatchSchema
+from app.discovery.schemas import DeprecatedDiscoverySchema, DiscoverySchema, ManifestSchema
+from app.enrichment.schemas import (
+    AcceptedAnswerSchema,
+    AnswerSchema,
+    ChoiceResultSchema,
+    ContextChoiceSchema,
+    NewRequestSchema,
+    RequestSchema,
+)
+from app.evidence.schemas import EvidenceBatchSchema, EvidenceReceiptSchema
+from app.outcomes.schemas import AcceptedOutcomeSchema, OutcomePreviewSchema, OutcomeSchema, ReviewSchema
+from app.personalization.schemas import (
+    DecisionReceiptSchema,
+    NewDecisionSchema,
+    NewOutcomeSchema,
+    OutcomeReceiptSchema,
+)
+from app.reading.schemas import (
+    InteractionDetailSchema,
+    InteractionPageSchema,
+    OperationPageSchema,
+    ReportDetailSchema,
+    ReportPageSchema,
+    ReviewPageSchema,
+)
+from app.reports.schemas import AcceptedReportSchema, ReportPreviewSchema, ReportSchema
+from app.telemetry.schemas import BatchReceiptSchema, TelemetryBatchSchema
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
@@ -24,89 +54,98 @@ _TEXTS = protocol.read("instructions.json")
 _SYNTAX_CHARACTER = re.compile(r"[\\^$.*+?()\[\]{}|]")
 
 
+_REQUESTS: dict[str, Schema] = {
+    "outcome": OutcomeSchema(),
+    "report": ReportSchema(),
+    "decision": DecisionSchema(),
+    "consent-state": SubjectsSchema(),
+    "telemetry-batch": TelemetryBatchSchema(),
+    "field-definition": NewFieldSchema(),
+    "enrichment-request": NewRequestSchema(),
+    "enrichment-answer": AnswerSchema(),
+    "enrichment-choice": ContextChoiceSchema(),
+    "context-query": ContextQuerySchema(),
+    "personalization-decision": NewDecisionSchema(),
+    "personalization-outcome": NewOutcomeSchema(),
+    "evidence-batch": EvidenceBatchSchema(),
+}
+"""The bodies that the service takes, which have no other members than these."""
+
+_ANSWERS: dict[str, marshmallow.Schema] = {
+    "outcome-response": AcceptedOutcomeSchema(),
+    "outcome-preview-response": OutcomePreviewSchema(),
+    "review": ReviewSchema(),
+    "report-response": AcceptedReportSchema(),
+    "report-preview-response": ReportPreviewSchema(),
+    "introspection-response": IntrospectionSchema(),
+    "decision-response": DecisionResultSchema(),
+    "consent-state-response": SubjectStateSchema(),
+    "telemetry-batch-response": BatchReceiptSchema(),
+    "field-definition-response": FieldSchema(),
+    "fields-response": FieldsSchema(),
+    "enrichment-request-response": RequestSchema(),
+    "enrichment-answer-response": AcceptedAnswerSchema(),
+    "enrichment-choice-response": ChoiceResultSchema(),
+    "context-query-response": RetrievalSchema(),
+    "personalization-decision-response": DecisionReceiptSchema(),
+    "personalization-outcome-response": OutcomeReceiptSchema(),
+    "evidence-batch-response": EvidenceReceiptSchema(),
+    "reviews-response": ReviewPageSchema(),
+    "reports-response": ReportPageSchema(),
+    "report-detail-response": ReportDetailSchema(),
+    "interactions-response": InteractionPageSchema(),
+    "interaction-detail-response": InteractionDetailSchema(),
+    "operations-response": OperationPageSchema(),
+    "error": ErrorSchema(),
+    "discovery": DiscoverySchema(),
+    "deprecated-discovery": DeprecatedDiscoverySchema(),
+    "manifest": ManifestSchema(),
+}
+"""The bodies that it answers with, which may have more members in a later release."""
+
+
 def wire_schemas() -> dict[str, Json]:
     """Return every schema by the name of its file."""
-    body_schemas: dict[str, Schema] = {
-        "outcome": OutcomeSchema(),
-        "review": ReviewSchema(),
-        "report": ReportSchema(),
-        "decision": DecisionSchema(),
-        "telemetry-batch": TelemetryBatchSchema(),
-        "field-definition": NewFieldSchema(),
-        "enrichment-request": NewRequestSchema(),
-        "enrichment-answer": AnswerSchema(),
-        "enrichment-choice": ContextChoiceSchema(),
-        "context-query": ContextQuerySchema(),
-        "personalization-decision": NewDecisionSchema(),
-        "personalization-outcome": NewOutcomeSchema(),
-        "evidence-batch": EvidenceBatchSchema(),
-    }
-    schemas = {name: object_schema(schema) for name, schema in body_schemas.items()}
-    schemas["envelope"] = {"oneOf": [_variant(variant) for variant in _ENVELOPE_VARIANTS]}
+    schemas = {name: object_schema(schema) for name, schema in _REQUESTS.items()}
+    schemas |= {name: object_schema(schema, is_closed=False) for name, schema in _ANSWERS.items()}
+    schemas["envelope"] = {"oneOf": list(_envelope_variants())}
     return {name: {"$schema": DIALECT, "title": name, **schema} for name, schema in sorted(schemas.items())}
 
 
-class EnvelopeVariant(NamedTuple):
-    """One state of the envelope, with the members that depend on it."""
-
-    state: str
-    mode: str
-    policy: str
-    when_key: str
-    configured_modes: tuple[str, ...]
-    """The environment's modes in which it appears; empty where no consent is needed."""
-    actions: tuple[str, ...]
-
-
-_READY = ("feedback_ready", "never_ask", "none", "feedback_ready")
-_SUBMIT = ("submit", "submitOutcome")
-
-_ENVELOPE_VARIANTS = (
-    EnvelopeVariant(*_READY, (), _SUBMIT),
-    EnvelopeVariant("consent_required", "ask_once", "once", "once", ("ask_once",), ("requiredAction",)),
-    EnvelopeVariant(*_READY, ("ask_once",), (*_SUBMIT, "manageConsent")),
-    # The envelope that an approval returns: as above, in either mode, without `manageConsent`.
-    EnvelopeVariant(*_READY, ("ask_once", "ask_always"), _SUBMIT),
-    EnvelopeVariant("feedback_disabled", "ask_once", "once", "feedback_disabled", ("ask_once",), ("manageConsent",)),
-    EnvelopeVariant("consent_required", "ask_always", "always", "always", ("ask_once",), ("requiredAction",)),
-    EnvelopeVariant("consent_required", "ask_always", "always", "always", ("ask_always",), ("requiredAction",)),
-)
+def _envelope_variants() -> Iterator[Json]:
+    """Yield the schema of each state of the contract's table, and of the answer to an approval."""
+    states, approval = _CONTRACT["states"], _CONTRACT["approval"]
+    for state in states.values():
+        yield _variant(state, state["members"])
+    approved = states[approval["state"]]
+    actions = [name for name in approved["actions"] if name not in approval["without"]]
+    for mode in approval["configuredModes"]:
+        yield _variant({**approved, "actions": actions}, {**approved["members"], "configuredMode": mode})
 
 
-def _variant(variant: EnvelopeVariant) -> Json:
-    consent: Json = {
-        "configuredMode": {"enum": list(variant.configured_modes)},
-        "consentManagedBy": {"const": "service"},
-    }
+def _variant(state: Json, members: Json) -> Json:
     return _closed_object(
         {
             "v": {"const": _CONTRACT["version"]},
-            "mode": {"const": variant.mode},
-            "state": {"const": variant.state},
-            "requested": {"const": variant.state != "feedback_disabled"},
-            "consentRequired": {"const": variant.state == "consent_required"},
-            "consentPolicy": {"const": variant.policy},
-            **(consent if variant.configured_modes else {}),
+            **{name: {"const": value} for name, value in members.items()},
             "reliability": {"enum": list(_CONTRACT["reliability"].values())},
-            "when": {"const": _CONTRACT["when"][variant.when_key]},
-            "instruction": {"const": _TEXTS[variant.state]},
+            "instruction": {"const": _TEXTS[members["state"]]},
             "privacy": {"const": _TEXTS["privacy"]},
             "expiresAt": {"type": "string", "format": "date-time"},
-            **{name: _action(name, variant) for name in variant.actions},
+            **{name: _action(name, state) for name in state["actions"]},
         }
     )
 
 
-def _action(name: str, variant: EnvelopeVariant) -> Json:
+def _action(name: str, state: Json) -> Json:
     decision = {"bodySchema": {"const": _CONTRACT["decisionBody"]}}
     if name == "submit":
         return _closed_object({**_request("reports"), "reportSchema": {"const": _CONTRACT["reportSchema"]}})
     if name == "submitOutcome":
         return _closed_object({**_request("outcomes"), "bodySchema": {"const": _CONTRACT["outcomeBody"]}})
     if name == "manageConsent":
-        current = "declined" if variant.state == "feedback_disabled" else "approved"
-        return _closed_object({"current": {"const": current}, **_request("decisions"), **decision})
-    question = ".{1,60}".join(map(_escape, _TEXTS["questions"][variant.policy].split("{service}")))
+        return _closed_object({"current": {"const": state["current"]}, **_request("decisions"), **decision})
+    question = ".{1,60}".join(map(_escape, _TEXTS["questions"][state["question"]].split("{service}")))
     return _closed_object(
         {
             "type": {"const": "ask_user"},

@@ -35,20 +35,17 @@ def feedback_ready(
 ) -> dict[str, Any]:
     """Return the contract by which feedback may be sent; `expires_at` is in seconds since 1970.
 
-    Without a configured mode it is the envelope of an environment that asks nobody.
+    Without a configured mode it is the envelope of an environment that asks nobody, with one the answer to an approval.
     """
-    consent = {"configuredMode": configured_mode, "consentManagedBy": "service"} if configured_mode else {}
+    states: dict[str, Any] = _CONTRACT["states"]
+    members = states["never_ask"]["members"]
+    if configured_mode:
+        members = {**states[_CONTRACT["approval"]["state"]]["members"], "configuredMode": configured_mode}
     return {
         "v": _CONTRACT["version"],
-        "mode": "never_ask",
-        "state": "feedback_ready",
-        "requested": True,
-        "consentRequired": False,
-        "consentPolicy": "none",
-        **consent,
+        **members,
         "reliability": _CONTRACT["reliability"]["http"],
-        "when": _CONTRACT["when"]["feedback_ready"],
-        "instruction": _TEXTS["feedback_ready"],
+        "instruction": _TEXTS[members["state"]],
         "privacy": _TEXTS["privacy"],
         "expiresAt": datetime.fromtimestamp(expires_at, UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
         "submitOutcome": {

@@ -88,11 +88,15 @@ def _download(name: str, content: bytes) -> Download:
     return Download(name, content, hashlib.sha256(content).hexdigest())
 
 
+# The vectors are for whoever writes an SDK; the library reads none of them.
+_UNPACKED = shutil.ignore_patterns("__pycache__", "*.egg-info", "vectors")
+
+
 def _python_wheel() -> Download:
     with tempfile.TemporaryDirectory() as scratch:
         source = Path(scratch) / "python"
         # The package links to the protocol folder; a copy follows the link.
-        shutil.copytree(protocol.SDK / "python", source, ignore=shutil.ignore_patterns("__pycache__", "*.egg-info"))
+        shutil.copytree(protocol.SDK / "python", source, ignore=_UNPACKED)
         for path in source.rglob("*"):
             os.utime(path, (MODIFICATION_TIME, MODIFICATION_TIME))
         wheel = make_wheel_in(source / "pyproject.toml", Path(scratch)).file
@@ -103,9 +107,10 @@ def _protocol_archive() -> Download:
     buffer = io.BytesIO()
     # Without times and owners, equal files make an equal archive.
     with gzip.GzipFile(fileobj=buffer, mode="wb", mtime=0) as stream, tarfile.open(fileobj=stream, mode="w") as archive:
-        for path in sorted(protocol.FOLDER.rglob("*")):
-            if path.is_file():
-                member = tarfile.TarInfo(f"agent-feedback-protocol/{path.relative_to(protocol.FOLDER)}")
-                member.size = path.stat().st_size
-                archive.addfile(member, io.BytesIO(path.read_bytes()))
+        paths = {path.relative_to(protocol.FOLDER): path for path in protocol.FOLDER.rglob("*") if path.is_file()}
+        paths[Path("LICENSE")] = protocol.SDK.parent / "LICENSE"
+        for name, path in sorted(paths.items()):
+            member = tarfile.TarInfo(f"agent-feedback-protocol/{name}")
+            member.size = path.stat().st_size
+            archive.addfile(member, io.BytesIO(path.read_bytes()))
     return _download(PROTOCOL_ARCHIVE, buffer.getvalue())

@@ -43,6 +43,15 @@ class ReviewSchema(Schema):
     created_at = Instant(required=True)
 
 
+class PreviewedReviewSchema(ReviewSchema):
+    """What an agent has written of a review."""
+
+    class Meta(ReviewSchema.Meta):
+        """Leave out what only storing brings."""
+
+        exclude = ("id", "interaction_id", "created_at")
+
+
 class ReviewItemSchema(ReviewSchema):
     """A review, and what it is about; `pending` and `unknown` where telemetry has not told."""
 
@@ -69,3 +78,21 @@ class AcceptedOutcomeSchema(Schema):
     accepted = Flag(required=True)
     interaction_id = Identifier(required=True)
     review = Nested(ReviewSchema, required=True)
+
+
+class OutcomePreviewSchema(Schema):
+    """What a review would be stored as; `wouldBeStored` is false where an earlier one stays, which `review` is then."""
+
+    example = {
+        "interactionId": "5b0e7f66-21a4-4c3e-9d5c-0f6a3f3f7b10",
+        "wouldBeStored": True,
+        "review": {
+            "outcome": "success",
+            "note": "Every field matched what the documentation promised.",
+            "source": "capability",
+        },
+    }
+
+    interaction_id = Identifier(required=True)
+    would_be_stored = Flag(required=True)
+    review = Nested(PreviewedReviewSchema, required=True)

@@ -66,11 +66,18 @@ class AcceptedOutcome:
     accepted: bool = True
 
 
+@dataclass(frozen=True, slots=True)
+class OutcomePreview:
+    """What a submission would come to."""
+
+    interaction_id: uuid.UUID
+    would_be_stored: bool
+    review: StoredReview
+
+
 def record(environment: CallerEnvironment, capability: Capability, outcome: Outcome) -> AcceptedOutcome:
     """Store a review and notify the promotion of its interaction; the first review stays."""
-    reject_private([("/note", outcome.note)])
-    consent.require_approval(environment, capability)
-    review = StoredReview(uuid.uuid4(), capability.interaction_id, outcome.outcome, outcome.note, clock.now())
+    review = _new_review(environment, capability, outcome)
     with limiter().use_quota(QuotaName.REVIEWS, environment.id):
         is_first = RECORD_REVIEW.first(environment_id=environment.id, **review._asdict())
     if is_first:
@@ -79,6 +86,22 @@ def record(environment: CallerEnvironment, capability: Capability, outcome: Outc
     limiter().return_quota(QuotaName.REVIEWS, environment.id)
     # The statement waited for the one that was first, so that one is committed and seen by a new statement.
     return find_accepted_outcome(environment, capability) or record(environment, capability, outcome)
+
+
+def preview(environment: CallerEnvironment, capability: Capability, outcome: Outcome) -> OutcomePreview:
+    """Return what a submission would come to, and store nothing."""
+    review = _new_review(environment, capability, outcome)
+    accepted_outcome = find_accepted_outcome(environment, capability)
+    return OutcomePreview(
+        capability.interaction_id, accepted_outcome is None, accepted_outcome.review if accepted_outcome else review
+    )
+
+
+def _new_review(environment: CallerEnvironment, capability: Capability, outcome: Outcome) -> StoredReview:
+    """Return the review of a submission that may be stored, or raise."""
+    reject_private([("/note", outcome.note)])
+    consent.require_approval(environment, capability)
+    return StoredReview(uuid.uuid4(), capability.interaction_id, outcome.outcome, outcome.note, clock.now())
 
 
 def find_accepted_outcome(environment: CallerEnvironment, capability: Capability) -> AcceptedOutcome | None:

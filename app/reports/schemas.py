@@ -130,6 +130,15 @@ class StoredReportSchema(Schema):
     created_at = Instant(required=True)
 
 
+class PreviewedReportSchema(StoredReportSchema):
+    """What an agent has written of a report."""
+
+    class Meta(StoredReportSchema.Meta):
+        """Leave out what only storing brings."""
+
+        exclude = ("id", "interaction_id", "created_at")
+
+
 class ReportItemSchema(StoredReportSchema):
     """A report, and what it is about; `pending` and `unknown` where telemetry has not told."""
 
@@ -166,3 +175,24 @@ class AcceptedReportSchema(Schema):
     accepted = Flag(required=True)
     interaction_id = Identifier(required=True)
     report = Nested(StoredReportSchema, required=True)
+
+
+class ReportPreviewSchema(Schema):
+    """What a report would be stored as; `wouldBeStored` is false where an earlier one stays, which `report` is then."""
+
+    example = {
+        "interactionId": "5b0e7f66-21a4-4c3e-9d5c-0f6a3f3f7b10",
+        "wouldBeStored": True,
+        "report": {
+            "summary": "The search found the right orders, but its second page had to be requested twice.",
+            "impact": "helped_with_friction",
+            "confidence": None,
+            "findings": [],
+            "workaround": None,
+            "source": "capability",
+        },
+    }
+
+    interaction_id = Identifier(required=True)
+    would_be_stored = Flag(required=True)
+    report = Nested(PreviewedReportSchema, required=True)

@@ -78,32 +78,58 @@ class AcceptedReport:
     accepted: bool = True
 
 
+@dataclass(frozen=True, slots=True)
+class ReportPreview:
+    """What a submission would come to."""
+
+    interaction_id: uuid.UUID
+    would_be_stored: bool
+    report: StoredReport
+
+
 def record(environment: CallerEnvironment, capability: Capability, submission: SubmittedReport) -> AcceptedReport:
     """Store a report and notify the promotion of its interaction; the first report stays."""
-    texts = list(_texts(submission))
-    units = sum(len(text) for _, text in texts) // CHARACTERS_OF_A_REQUEST
-    limiter().count_units(LimitName.CAPABILITY, (environment.id, capability.interaction_id), units)
-    reject_private(texts)
-    consent.require_approval(environment, capability)
-    findings, workaround = msgspec.to_builtins(submission.findings), msgspec.to_builtins(submission.workaround)
+    report = _new_report(environment, capability, submission)
+    details = {
+        "findings": orjson.dumps(report.findings).decode(),
+        "workaround": None if report.workaround is None else orjson.dumps(report.workaround).decode(),
+    }
     with limiter().use_quota(QuotaName.REPORTS, environment.id):
-        is_first = RECORD_REPORT.first(
-            environment_id=environment.id,
-            interaction_id=capability.interaction_id,
-            id=uuid.uuid4(),
-            summary=submission.summary,
-            impact=submission.impact,
-            confidence=submission.confidence,
-            findings=orjson.dumps(findings).decode(),
-            workaround=None if workaround is None else orjson.dumps(workaround).decode(),
-            created_at=clock.now(),
-        )
+        is_first = RECORD_REPORT.first(environment_id=environment.id, **{**report._asdict(), **details})
     if is_first:
         notify(Job.PROMOTE_INTERACTIONS)
     else:
         limiter().return_quota(QuotaName.REPORTS, environment.id)
     # Read back also when it is new, so that the first answer and every later one are made of the same bytes.
     return find_accepted_report(environment, capability) or record(environment, capability, submission)
+
+
+def preview(environment: CallerEnvironment, capability: Capability, submission: SubmittedReport) -> ReportPreview:
+    """Return what a submission would come to, and store nothing."""
+    report = _new_report(environment, capability, submission)
+    accepted_report = find_accepted_report(environment, capability)
+    return ReportPreview(
+        capability.interaction_id, accepted_report is None, accepted_report.report if accepted_report else report
+    )
+
+
+def _new_report(environment: CallerEnvironment, capability: Capability, submission: SubmittedReport) -> StoredReport:
+    """Return the report of a submission that may be stored, or raise."""
+    texts = list(_texts(submission))
+    units = sum(len(text) for _, text in texts) // CHARACTERS_OF_A_REQUEST
+    limiter().count_units(LimitName.CAPABILITY, (environment.id, capability.interaction_id), units)
+    reject_private(texts)
+    consent.require_approval(environment, capability)
+    return StoredReport(
+        id=uuid.uuid4(),
+        interaction_id=capability.interaction_id,
+        summary=submission.summary,
+        impact=submission.impact,
+        confidence=submission.confidence,
+        findings=msgspec.to_builtins(submission.findings),
+        workaround=msgspec.to_builtins(submission.workaround),
+        created_at=clock.now(),
+    )
 
 
 def find_accepted_report(environment: CallerEnvironment, capability: Capability) -> AcceptedReport | None:

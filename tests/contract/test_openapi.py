@@ -14,7 +14,9 @@ from tests.factories import SESSION_COOKIE
 # Generated clients name their functions so: an id never changes.
 OPERATION_IDS = {
     "post /api/v2/outcomes": "submitOutcome",
+    "post /api/v2/outcomes/preview": "previewOutcome",
     "post /api/v2/reports": "submitReport",
+    "post /api/v2/reports/preview": "previewReport",
     "post /api/v2/capabilities/introspect": "introspectCapability",
     "post /api/v2/consent/decisions": "decideConsent",
     "post /api/v2/consent/state": "getConsentStates",
@@ -197,8 +199,10 @@ def test_every_object_names_its_members(description: dict[str, Any]) -> None:
     "path",
     [
         "/api/v2/outcomes",
+        "/api/v2/outcomes/preview",
         "/api/v2/telemetry/batches",
         "/api/v2/reports",
+        "/api/v2/reports/preview",
         "/api/v2/consent/decisions",
         "/api/v2/consent/state",
         "/api/v2/enrichment/answers",

@@ -53,6 +53,20 @@ def test_the_patterns_of_the_api_description_are_portable(client: FlaskClient) -
     assert [pattern for pattern in api_patterns if not PORTABLE_PATTERN.fullmatch(pattern)] == []
 
 
+def texts(value: Any) -> Iterator[str]:
+    """Yield every text of a protocol file."""
+    if isinstance(value, str):
+        yield value
+    for entry in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+        yield from texts(entry)
+
+
+def test_the_patterns_of_the_contract_are_portable() -> None:
+    contract_patterns = [text for text in texts(protocol.read("contract.json")) if text.startswith("^")]
+    assert len(contract_patterns) > 5
+    assert [pattern for pattern in contract_patterns if not PORTABLE_PATTERN.fullmatch(pattern)] == []
+
+
 @pytest.mark.parametrize(
     "pattern", [r"privacy\-safe", r"^(?!a)b$", r"a\Z", r"\Aa", r"\pL", r"(?i)a", "a{", "[[a]", "a]"]
 )

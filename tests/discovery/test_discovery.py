@@ -76,9 +76,10 @@ def test_a_language_that_is_not_published_yet_says_so(client: FlaskClient, langu
 def test_the_protocol_archive_holds_the_conformance_vectors(client: FlaskClient) -> None:
     url = client.get(DISCOVERY_PATH).json["integrations"]["protocol"]
     with tarfile.open(fileobj=io.BytesIO(client.get(url.removeprefix(BASE_URL)).data)) as archive:
-        vectors = archive.extractfile("agent-feedback-protocol/conformance.json")
+        vectors = archive.extractfile("agent-feedback-protocol/vectors/capability.json")
         assert vectors
-        assert json.load(vectors)["capabilities"]
+        assert json.load(vectors)["cases"]
+        assert {"agent-feedback-protocol/LICENSE", "agent-feedback-protocol/README.md"} <= set(archive.getnames())
 
 
 def test_the_python_wheel_holds_the_protocol_files(client: FlaskClient) -> None:

@@ -91,6 +91,20 @@ REQUESTS: dict[str, tuple[Request, int]] = {
         ),
         200,
     ),
+    "outcome_previews.preview": (
+        lambda c, a, b: c.post(
+            "/api/v2/outcomes/preview",
+            json={"outcome": "failure", "note": "Nothing at all was found."},
+            headers=bearer(a.company.capability(b.interaction_id)),
+        ),
+        200,
+    ),
+    "report_previews.preview": (
+        lambda c, a, b: c.post(
+            "/api/v2/reports/preview", json=FULL_REPORT, headers=bearer(a.company.capability(b.interaction_id))
+        ),
+        200,
+    ),
     "capabilities.introspect": (
         lambda c, a, b: c.post(
             "/api/v2/capabilities/introspect", headers=bearer(a.company.capability(b.interaction_id))

@@ -12,7 +12,6 @@ from agent_feedback.keys import CompanyKey
 from tests.sdk.endpoint import COMPANY_KEY, Endpoint
 from tests.sdk.shop import CompanyClient, context_action, json_reply, make_enrichment_app, requests_of
 from tests.sdk.site import JSON, App, fetch, make_app
-from tests.sdk.test_conformance import VECTORS
 
 HEADER = "Service-Context-Interaction"
 
@@ -116,14 +115,6 @@ def test_interactions_are_random_uuids_of_version_4() -> None:
     assert {(uuid.UUID(text).version, uuid.UUID(text).variant) for text in ids} == {(4, uuid.RFC_4122)}
     assert all(is_signed_interaction_id(text, key, "GET /products") for text in ids)
     assert not any(is_signed_interaction_id(text, key, "GET /orders") for text in ids)
-
-
-@pytest.mark.parametrize("vector", VECTORS["contextInteractions"])
-def test_an_interaction_belongs_where_the_vector_says(vector: dict[str, Any]) -> None:
-    assert (
-        is_signed_interaction_id(vector["interactionId"], CompanyKey(vector["companyKey"]), vector["route"])
-        is vector["isBound"]
-    )
 
 
 @pytest.mark.parametrize("cache_mode", ["safe", "private"])

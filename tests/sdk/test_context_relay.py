@@ -2,26 +2,22 @@
 
 import io
 import json
-import re
 from collections.abc import Iterable
 from typing import Any
 
 import pytest
-from agent_feedback import http, protocol_files, relay
-from agent_feedback.relay import RelayError, read_body, rewrite_urls
+from agent_feedback import http, relay
+from agent_feedback.relay import rewrite_urls
 
 from tests.sdk.endpoint import COMPANY_KEY, HANG_UP, KEY, Endpoint, Reply, closed_port
 from tests.sdk.shop import HANDLE, CompanyClient, context_action, json_reply
 from tests.sdk.site import App, Response, fetch, make_app
-from tests.sdk.test_conformance import VECTORS
+from tests.sdk.vectors.cases import Case, read_cases
 
 ANSWERS = "/_service/v1/enrichment/answers"
 CONSENT = "/_service/v1/enrichment/consent"
 ITEM = {"key": "shopping.priority", "type": "preference", "value": "price", "provenance": "agent_inference"}
 ANSWER = {"status": "answered", "items": [ITEM]}
-
-Vector = dict[str, Any]
-RELAY: dict[str, Any] = VECTORS["relay"]
 
 
 def no_product(environ: Any, start_response: Any) -> Iterable[bytes]:
@@ -243,31 +239,14 @@ def test_a_service_that_is_not_there_is_unreachable() -> None:
     assert error(post(app)) == (503, "service_unavailable")
 
 
-@pytest.mark.parametrize("vector", RELAY["rewrites"])
-def test_an_action_is_rewritten_as_the_vector_says(vector: Vector) -> None:
-    action_text = json.dumps(vector["before"])
-    assert rewrite_urls(vector["before"]) == vector["after"]
-    assert json.dumps(vector["before"]) == action_text
+def test_rewriting_changes_nothing_of_the_original() -> None:
+    action = {"submit": {"url": "https://feedback.example.com/api/v2/enrichment/answers"}}
+    text = json.dumps(action)
+    assert rewrite_urls(action) != action
+    assert json.dumps(action) == text
 
 
-def test_a_mounted_action_is_rewritten_as_the_vector_says() -> None:
-    vector = RELAY["mountedRewrite"]
-    assert rewrite_urls(vector["before"], vector["mount"]) == vector["after"]
-
-
-@pytest.mark.parametrize("vector", RELAY["bodies"])
-def test_a_body_is_allowed_as_the_vector_says(vector: Vector) -> None:
-    text = vector["body"].encode()
-    if vector["isAllowed"]:
-        assert read_body(vector["path"], text) == json.loads(text)
-    else:
-        with pytest.raises(RelayError, match="invalid_customer_context_body"):
-            read_body(vector["path"], text)
-
-
-@pytest.mark.parametrize("vector", RELAY["handles"])
-def test_a_handle_is_allowed_as_the_vector_says(endpoint: Endpoint, app: App, vector: Vector) -> None:
-    response = post(app, handle=vector["handle"], is_strict=False)
-    assert response.status.startswith("200" if vector["isAllowed"] else "401")
-    pattern = protocol_files.read("contract.json")["relay"]["handle"]
-    assert bool(re.match(pattern, vector["handle"]) and "\n" not in vector["handle"]) is vector["isAllowed"]
+@read_cases("relay", "handle")
+def test_a_handle_is_allowed_as_the_vector_says(endpoint: Endpoint, app: App, case: Case) -> None:
+    response = post(app, handle=case["input"]["handle"], is_strict=False)
+    assert response.status.startswith("200" if case["expected"] else "401")

@@ -35,6 +35,15 @@ def test_a_path_is_normalized(path: str, operation: str) -> None:
     assert normalize_operation(path) == operation
 
 
+@pytest.mark.parametrize("path", ["/a b@c", "/é/ü", "/%zz", "/x" * 200, "", "/tab\there", "/#x", "/\N{SNOWMAN}"])
+def test_an_operation_holds_nothing_that_the_service_refuses(path: str) -> None:
+    operation = normalize_operation(path)
+    assert 1 <= len(operation) <= 160
+    assert operation.isascii()
+    assert operation.isprintable()
+    assert not set(operation) & set(" ?#@")
+
+
 def test_an_operation_is_cut_at_160_characters() -> None:
     assert normalize_operation("/" + "x" * 300) == "/" + "x" * 159
 

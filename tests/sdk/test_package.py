@@ -71,12 +71,12 @@ def test_the_wheel_holds_the_protocol_and_needs_nothing(wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
         names = set(archive.namelist())
         metadata = archive.read(f"agent_feedback-{agent_feedback.__version__}.dist-info/METADATA").decode()
-        for name in ("allowlist.json", "conformance.json", "contract.json", "instructions.json"):
+        for name in ("allowlist.json", "contract.json", "errors.json", "instructions.json"):
             packed_file = json.loads(archive.read(f"agent_feedback/protocol/{name}"))
             assert packed_file == json.loads((PACKAGE.parent / "protocol" / name).read_text())
     assert "agent_feedback/py.typed" in names
     assert "agent_feedback/evidence/cli.py" in names
-    assert not any(name.endswith(".pyc") for name in names)
+    assert not any(name.endswith(".pyc") or "/vectors/" in name for name in names)
     assert "Requires-Dist" not in metadata
     assert "Requires-Python: >=3.10" in metadata
 

@@ -12,7 +12,7 @@ from app.core import protocol
 from app.tokens import capability
 from app.tokens.capability import BadCapability
 
-VECTORS = protocol.read("conformance.json")["capabilities"]
+VECTORS = [{**case["input"], "token": case["expected"]} for case in protocol.read("vectors/capability.json")["cases"]]
 NOW = 1715000001
 KEY = VECTORS[0]["apiKey"]
 KEY_ID = "0123456789abcdef0123456789abcdef"
@@ -40,13 +40,12 @@ def verify(text: str, now: float = NOW) -> capability.Capability:
     return capability.verify(capability.read(text), SECRET, now)
 
 
-@pytest.mark.parametrize("vector", VECTORS, ids=lambda vector: vector["signature"][:8])
+@pytest.mark.parametrize("vector", VECTORS, ids=lambda vector: vector["token"][-8:])
 def test_a_vector_is_signed_and_verified(vector: dict[str, Any]) -> None:
     key_id = vector["apiKey"].split("_")[2]
     secret = hashlib.sha256(vector["apiKey"].encode()).digest()
     text = capability.sign(key_id, secret, vector["claims"])
-    assert text.split(".")[2] == vector["signature"]
-    assert text.split(".")[1] == vector.get("payload", text.split(".")[1])
+    assert text == vector["token"]
     verified_capability = capability.verify(capability.read(text), secret, NOW)
     assert (str(verified_capability.interaction_id), verified_capability.key_id) == (vector["claims"]["i"], key_id)
     assert (verified_capability.subject, verified_capability.revision) == (

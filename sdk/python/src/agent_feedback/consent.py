@@ -17,10 +17,12 @@ from agent_feedback.errors import ServiceRefused, ServiceUnavailable
 from agent_feedback.http import HttpClient
 from agent_feedback.options import Options
 
-MAX_SUBJECTS = 50
+_BOUNDS: dict[str, int] = protocol_files.read("contract.json")["consentCache"]
+
+MAX_SUBJECTS = _BOUNDS["maxSubjects"]
 """Subjects in one request, as the service allows."""
 
-UNDECIDED_TTL_S = 2.0
+UNDECIDED_TTL_S = _BOUNDS["undecidedTtlMs"] / 1000
 """How long the absence of a decision is cached: the customer may be deciding right now."""
 
 logger = logging.getLogger("agent_feedback")

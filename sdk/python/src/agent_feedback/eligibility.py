@@ -3,16 +3,9 @@
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
-ALWAYS_EXCLUDED = (
-    "/health",
-    "/healthz",
-    "/readyz",
-    "/metrics",
-    "/favicon.ico",
-    "/robots.txt",
-    "/_service/**",
-    "/_agent-feedback/**",
-)
+from agent_feedback import protocol_files
+
+ALWAYS_EXCLUDED: Sequence[str] = protocol_files.read("contract.json")["exclusions"]
 
 _JSON = re.compile(r"application/(?:json|[\w.-]+\+json)\s*(?:;\s*charset\s*=\s*\"?utf-?8\"?\s*)?\Z", re.IGNORECASE)
 _HTML = re.compile(

@@ -1,6 +1,7 @@
 """Build the `_agentFeedback` envelope in each of its states from the texts and bounds of the protocol files."""
 
 import json
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -28,17 +29,28 @@ class EnvelopeContext(NamedTuple):
 
 
 def build(context: EnvelopeContext) -> Content:
-    """Return the envelope of a context."""
-    if context.mode == "never_ask":
-        return _build_ready(context, {})
-    consent = {"configuredMode": context.mode, "consentManagedBy": "service"}
-    if context.mode == "ask_always" or not context.has_customer:
-        return _build_consent_request(context, consent, "always")
-    if context.decision == "approved":
-        return {**_build_ready(context, consent), "manageConsent": _manage_action(context, "approved")}
-    if context.decision == "declined":
-        return _build_disabled(context, consent)
-    return _build_consent_request(context, consent, "once")
+    """Return the envelope of a context; empty in the mode `off`, which has none."""
+    contract, texts = protocol_files.read("contract.json"), protocol_files.read("instructions.json")
+    state = find_state(context.mode, has_customer=context.has_customer, decision=context.decision)
+    if state is None:
+        return {}
+    members = state["members"]
+    return {
+        "v": contract["version"],
+        **members,
+        "reliability": contract["reliability"]["http"],
+        "instruction": texts[members["state"]],
+        "privacy": texts["privacy"],
+        "expiresAt": whole_timestamp(context.expires_at),
+        **{name: _ACTIONS[name](context, state) for name in state["actions"]},
+    }
+
+
+def find_state(mode: str, *, has_customer: bool, decision: str) -> Content | None:
+    """Return the row of the contract's table of states that applies, or None."""
+    facts = {"mode": mode, "hasCustomer": has_customer, "decision": decision}
+    states: dict[str, Content] = protocol_files.read("contract.json")["states"]
+    return next((state for state in states.values() if state["applies"].items() <= facts.items()), None)
 
 
 def encode(context: EnvelopeContext) -> str:
@@ -64,63 +76,29 @@ def _encode_template(endpoint: str, mode: str, has_customer: bool, decision: str
     return json.dumps(build(context), separators=(",", ":"))
 
 
-def _build_ready(context: EnvelopeContext, consent: Content) -> Content:
-    contract = protocol_files.read("contract.json")
+def _submit_outcome(context: EnvelopeContext, _: Content) -> Content:
+    return {**_action(context, "outcomes"), "bodySchema": protocol_files.read("contract.json")["outcomeBody"]}
+
+
+def _submit(context: EnvelopeContext, _: Content) -> Content:
+    return {**_action(context, "reports"), "reportSchema": protocol_files.read("contract.json")["reportSchema"]}
+
+
+def _required_action(context: EnvelopeContext, state: Content) -> Content:
+    question: str = protocol_files.read("instructions.json")["questions"][state["question"]]
     return {
-        **_common_members(context, "never_ask", "feedback_ready", is_consent_required=False, policy="none"),
-        **consent,
-        "when": contract["when"]["feedback_ready"],
-        "submitOutcome": {**_action(context, "outcomes"), "bodySchema": contract["outcomeBody"]},
-        "submit": {**_action(context, "reports"), "reportSchema": contract["reportSchema"]},
+        "type": "ask_user",
+        "question": question.replace("{service}", context.service_name),
+        "submitDecision": _submit_decision(context),
     }
 
 
-def _build_consent_request(context: EnvelopeContext, consent: Content, policy: str) -> Content:
-    contract, texts = protocol_files.read("contract.json"), protocol_files.read("instructions.json")
-    mode = "ask_once" if policy == "once" else "ask_always"
-    return {
-        **_common_members(context, mode, "consent_required", is_consent_required=True, policy=policy),
-        **consent,
-        "when": contract["when"][policy],
-        "requiredAction": {
-            "type": "ask_user",
-            "question": texts["questions"][policy].replace("{service}", context.service_name),
-            "submitDecision": {**_action(context, "decisions"), "bodySchema": contract["decisionBody"]},
-        },
-    }
+def _manage_consent(context: EnvelopeContext, state: Content) -> Content:
+    return {"current": state["current"], **_submit_decision(context)}
 
 
-def _build_disabled(context: EnvelopeContext, consent: Content) -> Content:
-    return {
-        **_common_members(context, "ask_once", "feedback_disabled", is_consent_required=False, policy="once"),
-        **consent,
-        "requested": False,
-        "when": protocol_files.read("contract.json")["when"]["feedback_disabled"],
-        "manageConsent": _manage_action(context, "declined"),
-    }
-
-
-def _manage_action(context: EnvelopeContext, current: str) -> Content:
-    body = protocol_files.read("contract.json")["decisionBody"]
-    return {"current": current, **_action(context, "decisions"), "bodySchema": body}
-
-
-def _common_members(
-    context: EnvelopeContext, mode: str, state: str, *, is_consent_required: bool, policy: str
-) -> Content:
-    contract, texts = protocol_files.read("contract.json"), protocol_files.read("instructions.json")
-    return {
-        "v": contract["version"],
-        "mode": mode,
-        "state": state,
-        "requested": True,
-        "consentRequired": is_consent_required,
-        "consentPolicy": policy,
-        "reliability": contract["reliability"]["http"],
-        "instruction": texts[state],
-        "privacy": texts["privacy"],
-        "expiresAt": whole_timestamp(context.expires_at),
-    }
+def _submit_decision(context: EnvelopeContext) -> Content:
+    return {**_action(context, "decisions"), "bodySchema": protocol_files.read("contract.json")["decisionBody"]}
 
 
 def _action(context: EnvelopeContext, path: str) -> Content:
@@ -131,3 +109,11 @@ def _action(context: EnvelopeContext, path: str) -> Content:
         "authorization": f"Bearer {context.capability}",
         "contentType": contract["contentType"],
     }
+
+
+_ACTIONS: Mapping[str, Callable[[EnvelopeContext, Content], Content]] = {
+    "submitOutcome": _submit_outcome,
+    "submit": _submit,
+    "requiredAction": _required_action,
+    "manageConsent": _manage_consent,
+}
