@@ -41,7 +41,9 @@ def main() -> None:
     FOLDER.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory() as folder, running_stack(Path(folder)) as stack:
         workspace = seed_sample_workspace(stack)
-        driver = Chrome(chrome_options(), ChromeService(shutil.which("chromedriver")))
+        options = chrome_options()
+        options.add_argument("--hide-scrollbars")
+        driver = Chrome(options, ChromeService(shutil.which("chromedriver")))
         try:
             sign_in(driver, workspace)
             for screenshot in SCREENSHOTS:
