@@ -79,7 +79,7 @@ class TriageWriter:
     ) -> None:
         values = {"kind": item.kind, "interaction_id": item.row.visit.id, "state": state}
         self._triages.append({**key, **values, "assignee_id": member_id, "changed_at": moment})
-        details = {"state": state, "assignee": str(member_id), "previous": NEW, "previous_assignee": None}
+        details = {"state": state, "assignee": str(member_id), "previous": {"state": NEW, "assignee": None}}
         self._record(item, member_id, moment, "feedback.triaged", **details)
 
     def _comment(

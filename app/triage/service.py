@@ -42,8 +42,8 @@ def set_triage(environment_id: uuid.UUID, item: FeedbackItem, change: Change, lo
         return
     if change.assignee_id not in (None, triage.assignee_id):
         _require_member(login.workspace_id, change.assignee_id)
-    previous = {"previous": triage.state, "previous_assignee": _text(triage.assignee_id)}
-    details = {"kind": item.kind, "state": change.state, "assignee": _text(change.assignee_id), **previous}
+    previous = {"state": triage.state, "assignee": _text(triage.assignee_id)}
+    details = {"kind": item.kind, "state": change.state, "assignee": _text(change.assignee_id), "previous": previous}
     record_audit_entry(login.workspace_id, login.actor, "feedback.triaged", str(item.interaction_id), **details)
     triage.state, triage.assignee_id, triage.changed_at = change.state, change.assignee_id, clock.now()
     session().flush()

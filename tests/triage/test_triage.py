@@ -50,14 +50,13 @@ def test_a_change_is_in_the_audit_log_with_what_was_before(reader: Reader) -> No
     triage(reader.company, interaction_id, "resolved", assignee_id=owner_id)
     with transaction():
         first, second = audit_entries(reader, "feedback.triaged")
-        assert first.details["previous"] == "new"
+        assert first.details["previous"] == {"state": "new", "assignee": None}
         assert second.subject == str(interaction_id)
         assert second.details == {
             "kind": "review",
             "state": "resolved",
             "assignee": str(owner_id),
-            "previous": "investigating",
-            "previous_assignee": None,
+            "previous": {"state": "investigating", "assignee": None},
         }
 
 
