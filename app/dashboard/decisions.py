@@ -111,9 +111,9 @@ def _webhooks(scope: Scope) -> Iterator[OpenDecision]:
 
 
 def _new_feedback(counts: list[NewCount]) -> Iterator[OpenDecision]:
-    for kind, count, is_complete in counts:
-        if count:
+    for kind, total, is_complete in counts:
+        if total:
             noun, filters, sentence = _NEW_FEEDBACK[kind]
-            words = f"{thousands(count)} {noun} is" if count == 1 else f"{thousands(count)} {noun}s are"
+            words = f"{thousands(total)} {noun} is" if total == 1 else f"{thousands(total)} {noun}s are"
             title = f"{'' if is_complete else 'At least '}{words} not triaged"
             yield OpenDecision(title, sentence, scoped_url("feedback.list_feedback", **filters, triage=NEW))

@@ -127,6 +127,10 @@ class RequestWriter:
     def _usable_entries(self, request: ContextRequest) -> list[Entry]:
         return usable_entries(self._catalog, request.visit.operation.name, request.purpose)
 
+    def _withheld_keys(self, purpose: ContextPurpose) -> list[str]:
+        entries = self._catalog.entries
+        return [entry.key for entry in entries if not is_usable(entry.targeted_advertising_safe, purpose)]
+
     def _remember(self, signal: dict[str, Any]) -> None:
         if signal["remembered"]:
             self._remembered[signal["customer_id"], signal["purpose"], signal["key"]] = signal
@@ -185,11 +189,7 @@ class RequestWriter:
             "catalog_version": catalog.version,
             "catalog_hash": hash_entries(entries),
             "catalog": [entry.as_wire() for entry in entries],
-            "withheld_keys": [
-                entry.key
-                for entry in catalog.entries
-                if not is_usable(entry.targeted_advertising_safe, request.purpose)
-            ],
+            "withheld_keys": self._withheld_keys(request.purpose),
             "status_code": visit.status_code,
             "duration_ms": visit.duration_ms,
             "runtime_hint": visit.hint,

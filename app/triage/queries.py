@@ -48,7 +48,7 @@ class NewCount(NamedTuple):
     """How many failures or reports nobody has triaged; where not all are looked at, there may be more."""
 
     kind: str
-    new: int
+    total: int
     is_complete: bool
 
 
