@@ -64,16 +64,26 @@ def _list(login: Login, filters: AuditFilters) -> ItemList:
 
 
 def _rows(login: Login, entries: Sequence[AuditItem]) -> list[AuditRow]:
-    names = _names(login, {entry.subject for entry in entries})
+    changes = [list_changes(entry.details) for entry in entries]
+    values = {str(value) for row in changes for change in row for value in (change.before, change.after)}
+    names = _names(login, values | {entry.subject for entry in entries})
     return [
-        AuditRow(entry, entry.actor_email or entry.actor, names.get(entry.subject), list_changes(entry.details))
-        for entry in entries
+        AuditRow(
+            entry, entry.actor_email or entry.actor, names.get(entry.subject), [_name(change, names) for change in row]
+        )
+        for entry, row in zip(entries, changes, strict=True)
     ]
 
 
-def _names(login: Login, subjects: set[str]) -> dict[str, str]:
-    """Return the names of those subjects that are users, products or environments of the workspace."""
-    names: dict[Any, str] = dict(users.find_emails({id_ for text in subjects if (id_ := _uuid(text))}))
+def _name(change: Change, names: dict[str, str]) -> Change:
+    """Return a change with names in place of ids."""
+    before, after = names.get(str(change.before), change.before), names.get(str(change.after), change.after)
+    return Change(change.name, before, after)
+
+
+def _names(login: Login, texts: set[str]) -> dict[str, str]:
+    """Return the names of those texts that are ids of users, or of products or environments of the workspace."""
+    names: dict[Any, str] = dict(users.find_emails({id_ for text in texts if (id_ := _uuid(text))}))
     for entry in list_products(login.workspace_id):
         names[entry.product.id] = entry.product.name
         for environment in entry.environments:

@@ -133,3 +133,12 @@ def test_a_member_reads_the_audit_log(client: FlaskClient, company: Company) -> 
         user = users.create_user(company.workspace_id, "member@example.com", "member")
     sign_in(client, company, json={"email": user.email, "password": user.password})
     assert client.get("/audit").status_code == 200
+
+
+def test_a_user_of_a_change_is_named(owner: FlaskClient, company: Company) -> None:
+    with transaction():
+        user = users.create_user(company.workspace_id, "colleague@example.com", "member")
+        details = {"assignee": str(user.id), "previous": None}
+        record_audit_entry(company.workspace_id, "command line", "feedback.triaged", "a review", **details)
+    (row,) = rows(owner, "/audit?action=feedback.triaged")
+    assert "assignee colleague@example.com" in row
