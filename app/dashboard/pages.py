@@ -133,9 +133,10 @@ class PageBlueprint(Blueprint):
             return respond(view(**arguments))
         if request.method not in SAFE_METHODS and not self.is_personal:
             require_role()
+        # Here, since an address with the environment of somebody else is unknown also where a view needs none.
+        scope = current_scope()
         if self.has_login:
             return respond(view(current_login(), **arguments))
-        scope = current_scope()
         if scope is None:
             return render("no_environment/page.html", Page({}))
         return respond(view(scope, **arguments))

@@ -2,7 +2,7 @@
 
 import json
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -57,16 +57,54 @@ class Page:
         return text
 
     def wait_for(self, selector: str, text: str) -> None:
+        self._wait(lambda: any(text in content for content in self.texts(selector)))
+
+    def wait_for_texts(self, selector: str, texts: list[str]) -> None:
+        """Wait until these are the texts of all elements."""
+        self._wait(lambda: self.texts(selector) == texts)
+
+    def reload_until(self, selector: str, text: str) -> None:
+        """Open the page anew until it has a text, which a job of the service brings about."""
+
+        def has_text() -> bool:
+            self.driver.refresh()
+            return any(text in content for content in self.texts(selector))
+
+        self._wait(has_text)
+
+    def _wait(self, is_true: Callable[[], bool]) -> None:
         # The elements, or the whole page, may be replaced between finding and reading them; Chromium's driver reports
         # the second as an unknown error.
         waiting = WebDriverWait(self.driver, TIMEOUT_S, ignored_exceptions=[WebDriverException])
-        waiting.until(lambda _: any(text in content for content in self.texts(selector)))
+        waiting.until(lambda _: is_true())
 
     def wait_for_focus(self, name: str) -> WebElement:
         """Wait until the element with this id has the focus, which `autofocus` sets after loading; return it."""
         wait = WebDriverWait(self.driver, TIMEOUT_S, ignored_exceptions=[StaleElementReferenceException])
         wait.until(lambda _: self.driver.switch_to.active_element.get_attribute("id") == name)
         return self.driver.switch_to.active_element
+
+    def follow(self, name: str) -> None:
+        """Click the link with this text."""
+        self.driver.find_element(By.LINK_TEXT, name).click()
+
+    def choose(self, selector: str, value: str) -> None:
+        """Choose the option with this value."""
+        self.driver.find_element(By.CSS_SELECTOR, f"{selector} option[value='{value}']").click()
+
+    def sign_in(self, url: str, email: str, password: str) -> None:
+        """Sign in from the beginning, and wait for Home."""
+        self.driver.get(url + "/sign-in")
+        self.driver.delete_all_cookies()
+        self.driver.get(url + "/sign-in")
+        self.fill_sign_in(email, password)
+        self.wait_for("h1", "Home")
+
+    def fill_sign_in(self, email: str, password: str) -> None:
+        """Send the form of the sign-in page that is shown."""
+        self.write("#email", email)
+        self.write("#password", password)
+        self.press("Sign in")
 
     def write(self, selector: str, text: str) -> None:
         field = self.driver.find_element(By.CSS_SELECTOR, selector)
@@ -119,9 +157,8 @@ class SampleWorkspace:
     password: str
 
 
-def seed_sample_workspace(stack: Stack) -> SampleWorkspace:
+def seed_sample_workspace(stack: Stack, email: str = "sample@example.com") -> SampleWorkspace:
     """Create a workspace and fill it."""
-    email = "sample@example.com"
     workspace = stack.flask("workspace", "create", "--email", email, "--name", "Northwind")
     stack.flask("demo", "seed", "--workspace", workspace["workspaceId"])
     return SampleWorkspace(stack.url, workspace["workspaceId"], email, workspace["password"])

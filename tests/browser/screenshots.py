@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from selenium.webdriver import Chrome, ChromeService
 
-from tests.browser.conftest import Page, SampleWorkspace, chrome_options, seed_sample_workspace
+from tests.browser.conftest import Page, chrome_options, seed_sample_workspace
 from tests.conftest import ROOT
 from tests.journeys.stack import running_stack
 
@@ -45,20 +45,11 @@ def main() -> None:
         options.add_argument("--hide-scrollbars")
         driver = Chrome(options, ChromeService(shutil.which("chromedriver")))
         try:
-            sign_in(driver, workspace)
+            Page(driver).sign_in(workspace.url, workspace.email, workspace.password)
             for screenshot in SCREENSHOTS:
                 take(driver, workspace.url, screenshot)
         finally:
             driver.quit()
-
-
-def sign_in(driver: Chrome, workspace: SampleWorkspace) -> None:
-    driver.get(workspace.url + "/sign-in")
-    page = Page(driver)
-    page.write("#email", workspace.email)
-    page.write("#password", workspace.password)
-    page.press("Sign in")
-    page.wait_for("h1", "Home")
 
 
 def take(driver: Chrome, url: str, screenshot: Screenshot) -> None:

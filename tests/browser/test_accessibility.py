@@ -1,20 +1,18 @@
 """Every page in a real Chromium: accessible in light and dark, without console errors, from one origin, on a phone."""
 
-import re
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from axe_core_python.base import AXE_SCRIPT
 from selenium.webdriver import Chrome
-from selenium.webdriver.common.by import By
 
 from tests.browser.conftest import Page, SampleWorkspace
+from tests.browser.crawler import addresses
 
 pytestmark = pytest.mark.browser
 
 SERIOUS = ("serious", "critical")
-MAX_PAGES = 60
 PHONE_WIDTH = 360
 RUN_AXE = "const done = arguments[0]; axe.run(%s).then((results) => done(results.violations));"
 
@@ -22,40 +20,11 @@ RUN_AXE = "const done = arguments[0]; axe.run(%s).then((results) => done(results
 @pytest.fixture
 def page(driver: Chrome, sample_workspace: SampleWorkspace) -> Iterator[Page]:
     """Sign in to a workspace with sample data."""
-    driver.get(sample_workspace.url + "/sign-in")
-    driver.delete_all_cookies()
-    driver.get(sample_workspace.url + "/sign-in")
     page = Page(driver)
-    page.write("#email", sample_workspace.email)
-    page.write("#password", sample_workspace.password)
-    page.press("Sign in")
-    page.wait_for("h1", "Home")
+    page.sign_in(sample_workspace.url, sample_workspace.email, sample_workspace.password)
     yield page
     driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
     driver.delete_all_cookies()
-
-
-def pattern_of(path: str) -> str:
-    """Return an address without its ids and parameters, of which one example is enough."""
-    return re.sub(r"[0-9a-f]{8,}[0-9a-f-]*|customer_\w+", "<id>", path.partition("?")[0])
-
-
-def addresses(page: Page, origin: str) -> Iterator[str]:
-    """Open one page of each kind that the links of the dashboard lead to; return their addresses."""
-    waiting, patterns = [origin + "/", origin + "/account", origin + "/components"], set()
-    while waiting and len(patterns) < MAX_PAGES:
-        address = waiting.pop(0)
-        if pattern_of(address) in patterns:
-            continue
-        patterns.add(pattern_of(address))
-        page.driver.get(address)
-        yield address
-        links = [link.get_attribute("href") or "" for link in page.driver.find_elements(By.TAG_NAME, "a")]
-        waiting += [link for link in links if link.startswith(origin) and is_page(link.removeprefix(origin))]
-
-
-def is_page(path: str) -> bool:
-    return not re.match(r"/(docs|playground|\.well-known|sdk|openapi|llms)|.*/export\.|.*#", path)
 
 
 def violations(page: Page, options: str) -> list[str]:

@@ -1,25 +1,29 @@
 """Texts of companies and agents stay texts on every page, in a real Chromium."""
 
+import re
 from collections.abc import Iterator
+from urllib.parse import quote
 
 import pytest
+import requests
 from selenium.webdriver import Chrome
 from selenium.webdriver.common.by import By
 
-from tests.browser.conftest import Page
+from tests.browser.conftest import Page, SampleWorkspace, seed_sample_workspace
+from tests.browser.crawler import addresses
+from tests.browser.hostile_texts import PAYLOADS, ask_for_context, hostile_names, hostile_text, list_pages, make_hostile
 from tests.journeys.stack import Stack
 
 pytestmark = pytest.mark.browser
 
-MARK = "hostile"
-SCRIPT = "window.isHacked = true"
-TEXTS = (
-    f"{MARK}</title></textarea><script>{SCRIPT}</script>",
-    f"{MARK}\"'><img src=x onerror='{SCRIPT}'><svg onload=\"{SCRIPT}\">",
-    f'{MARK}{{{{ 7*7 }}}}${{7*7}}<a href="javascript:{SCRIPT}">',
-)
-USER_AGENT = TEXTS[1].replace(MARK, "Mozilla/5.0 ")
-MAX_PAGES = 40
+NOTE = PAYLOADS[0]
+PATHS = ("/feedback?q=", "/interactions?operation=", "/operations/operation?name=", "/sessions?ref=", "/no-page/")
+"""Addresses that show what they are asked for, or that it is not found."""
+
+TEXTS = """
+    const attributes = [...document.querySelectorAll("*")].flatMap((element) => [...element.attributes]);
+    return [document.documentElement.textContent, ...attributes.map((attribute) => attribute.value)].join("\\n");
+"""
 
 SEND_NOTE = """
     const [note, send] = [arguments[0], window.fetch];
@@ -33,31 +37,12 @@ def page(driver: Chrome, stack: Stack) -> Iterator[Page]:
     driver.get(stack.url + "/sign-in")
     driver.delete_all_cookies()
     yield Page(driver)
-    driver.execute_cdp_cmd("Network.setUserAgentOverride", {"userAgent": ""})
     driver.delete_all_cookies()
 
 
 @pytest.fixture
-def credentials(stack: Stack) -> dict[str, str]:
-    """Create a workspace whose names are all hostile, and return how its owner signs in."""
-    email = "hostile@example.com"
-    workspace = stack.flask("workspace", "create", "--email", email, "--name", TEXTS[0])
-    for text in TEXTS:
-        product = stack.flask("product", "create", "--workspace", workspace["workspaceId"], "--name", text)
-        stack.flask("environment", "create", "--product", product["productId"], "--name", text)
-    return {"email": email, "password": workspace["password"]}
-
-
-def visit_all(page: Page, url: str) -> list[str]:
-    """Open every page that links of the origin lead to; return their addresses."""
-    waiting, visited = [url + "/"], []
-    while waiting and len(visited) < MAX_PAGES:
-        page.driver.get(waiting.pop(0))
-        visited.append(page.driver.current_url)
-        assert_harmless(page)
-        links = [link.get_attribute("href") or "" for link in page.driver.find_elements(By.TAG_NAME, "a")]
-        waiting += sorted({link.partition("#")[0] for link in links if link.startswith(url)} - {*visited, *waiting})
-    return visited
+def workspace(stack: Stack) -> SampleWorkspace:
+    return seed_sample_workspace(stack, "hostile@example.com")
 
 
 def assert_harmless(page: Page) -> None:
@@ -70,25 +55,48 @@ def assert_harmless(page: Page) -> None:
     assert [entry for entry in entries if not entry.startswith((origin, "data:"))] == [], address
 
 
-def test_no_text_of_a_company_runs_on_any_page(page: Page, stack: Stack, credentials: dict[str, str]) -> None:
-    page.driver.execute_cdp_cmd("Network.setUserAgentOverride", {"userAgent": USER_AGENT})
-    page.driver.get(stack.url + "/sign-in")
-    page.write("#email", credentials["email"])
-    page.write("#password", credentials["password"])
-    page.press("Sign in")
-    page.wait_for("body", MARK)
-    for text in TEXTS:
-        assert text in page.content("body")
-    visited = visit_all(page, stack.url)
-    paths = {address.removeprefix(stack.url).partition("?")[0] for address in visited}
-    assert {"/", "/account", "/account/second-factor", "/docs/"} <= paths
+def read_exports(page: Page) -> list[str]:
+    """Download what a page links to, and check that no browser takes it for a page; return the lines."""
+    cookies = {cookie["name"]: cookie["value"] for cookie in page.driver.get_cookies()}
+    lines = []
+    for link in page.driver.find_elements(By.CSS_SELECTOR, "a[download][href*='.csv'], a[download][href*='.ndjson']"):
+        response = requests.get(link.get_attribute("href") or "", cookies=cookies, timeout=20)
+        assert response.status_code == 200
+        assert response.headers["Content-Type"].partition(";")[0] in ("text/csv", "application/x-ndjson")
+        assert response.headers["Content-Disposition"].startswith("attachment")
+        assert response.headers["X-Content-Type-Options"] == "nosniff"
+        lines += response.text.splitlines()
+    return lines
+
+
+def test_no_text_of_agents_and_companies_runs_on_any_page(page: Page, stack: Stack, workspace: SampleWorkspace) -> None:
+    page.sign_in(stack.url, workspace.email, workspace.password)
+    ask_for_context(stack, workspace.id)
+    make_hostile(stack, workspace.id)
+    unseen, exported, visited = hostile_names(), 0, 0
+    for _ in addresses(page, stack.url, *list_pages(stack, workspace.id)):
+        assert_harmless(page)
+        texts = page.driver.execute_script(TEXTS)
+        unseen -= {name for name in unseen if hostile_text(name) in texts}
+        lines = read_exports(page)
+        exported += len(lines)
+        # A spreadsheet would take such a cell for a formula.
+        assert [line for line in lines if re.search(r'(^|,)"?[=+@]', line) and not line.startswith("{")] == []
+        visited += 1
+    assert unseen == set()
+    assert visited > 25
+    assert exported > 1000
+    for path in PATHS:
+        for payload in PAYLOADS:
+            page.driver.get(stack.url + path + quote(payload, safe=""))
+            assert_harmless(page)
 
 
 def test_no_note_of_an_agent_runs_in_the_playground(page: Page, demo: Stack) -> None:
     page.driver.get(demo.url + "/playground")
     # The agent of the playground sends this note in place of its own.
-    page.driver.execute_script(SEND_NOTE, TEXTS[1])
+    page.driver.execute_script(SEND_NOTE, NOTE)
     page.press("Run the whole loop")
     page.wait_for("#review-status", "The interaction is confirmed.")
-    assert TEXTS[1] in page.texts("#stored blockquote")
+    assert NOTE in page.texts("#stored blockquote")
     assert_harmless(page)

@@ -93,6 +93,10 @@ class Stack:
         """Return how many rows wait for a job, by table."""
         return {table: self.value(f"SELECT count(*) FROM {table}") for table in WAITING_TABLES}
 
+    def create_company(self) -> Company:
+        """Create a company that no other test knows."""
+        return _company(self.environ)
+
     def wait_until_web_answers(self) -> None:
         wait_until(lambda: url_answers(self.url + "/healthz"), 30)
 
