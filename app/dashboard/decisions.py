@@ -9,13 +9,13 @@ from app.dashboard.figures import thousands
 from app.dashboard.scope import Scope, scoped_url
 from app.ledger.queries import LedgerRow, list_rows
 from app.products.models import Key
-from app.products.rules import KeyKind, Mode
+from app.products.rules import EXPIRING_WITHIN, KeyKind, Mode
 from app.triage.queries import NewCount, count_new
 from app.triage.rules import NEW, REPORT, REVIEW
 from app.webhooks import service as webhooks
 from app.webhooks.addresses import read_url
 
-EXPIRY_NOTICE = timedelta(days=14)
+SHOW_LEDGER = "The command flask ledger show lists them by day and SDK."
 """How long before its expiry a key is listed."""
 
 LEDGER_DAYS = 2
@@ -69,7 +69,7 @@ def _keys(keys: list[Key]) -> Iterator[OpenDecision]:
         )
     replaced_ids = {key.replaces_id for key in keys if _is_active(key)}
     for key in keys:
-        is_ending = _is_active(key) and key.expires_at is not None and key.expires_at - now <= EXPIRY_NOTICE
+        is_ending = _is_active(key) and key.expires_at is not None and key.expires_at - now <= EXPIRING_WITHIN
         if is_ending and key.expires_at and key.id not in replaced_ids:
             sentence = f"It ends on {key.expires_at:%-d %b %Y}, and nothing replaces it. Rotate it before."
             yield OpenDecision(f"A {key.kind} key expires", sentence, url)
@@ -87,9 +87,11 @@ def _telemetry(rows: list[LedgerRow]) -> Iterator[OpenDecision]:
     url = scoped_url("set_up.show_guide")
     refused, lost = (_sums(counts) for counts in ([row.refused for row in rows], [row.lost for row in rows]))
     if refused:
-        yield OpenDecision("Events were refused", f"Since yesterday: {_words(refused)}.", url)
+        yield OpenDecision("Events were refused", f"Since yesterday: {_words(refused)}. {SHOW_LEDGER}", url)
     if lost:
-        yield OpenDecision("Events were lost before they were sent", f"Since yesterday: {_words(lost)}.", url)
+        yield OpenDecision(
+            "Events were lost before they were sent", f"Since yesterday: {_words(lost)}. {SHOW_LEDGER}", url
+        )
 
 
 def _sums(counts: list[dict[str, int]]) -> dict[str, int]:
@@ -106,7 +108,8 @@ def _webhooks(scope: Scope) -> Iterator[OpenDecision]:
         if endpoint.disabled_at is not None:
             # Of the URL only the host is shown, since the rest may be a secret of the receiver.
             host = read_url(endpoint.url, allows_private=True).host
-            sentence = f"{host} gets none since {endpoint.disabled_at:%-d %b %Y}: {endpoint.disabled_reason}."
+            since = f"{host} gets none since {endpoint.disabled_at:%-d %b %Y}: {endpoint.disabled_reason}."
+            sentence = f"{since} The command flask webhook list shows it."
             yield OpenDecision("A webhook is disabled", sentence, scoped_url("settings.show_settings"))
 
 

@@ -11,6 +11,7 @@ from wtforms.validators import InputRequired, NumberRange, Optional
 
 from app.accounts.guards import require_role
 from app.core.errors import Unprocessable
+from app.core.settings import current_settings
 from app.dashboard.forms import WriteForm
 from app.dashboard.lists import Batch, FilterForm, ItemList, Place, choice_filter, list_page
 from app.dashboard.pages import Page, PageBlueprint, page_with_error, render
@@ -148,8 +149,9 @@ def _list_page(scope: Scope, form: NewKeyForm, error: Unprocessable | None = Non
 
 
 def _secret_page(scope: Scope, key: NewKey, replaced_key: KeyItem | None = None) -> Response:
-    item = queries.get_key(scope.environment.id, key.id)
-    return render("keys/secret.html", Page({"key": item, "secret": key.text, "replaced_key": replaced_key}))
+    item, endpoint = queries.get_key(scope.environment.id, key.id), current_settings().feedback_url
+    variables = {"key": item, "secret": key.text, "replaced_key": replaced_key, "endpoint": endpoint}
+    return render("keys/secret.html", Page(variables))
 
 
 def _list(scope: Scope, filters: KeyFilters) -> ItemList:

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, NamedTuple
+from urllib.parse import urlencode
 
 from flask import Flask, Response, current_app, request
 from wtforms import Form, SelectField, StringField
@@ -16,7 +17,7 @@ from app.core.database.pages import Criteria, Page, PagedTable, Position
 from app.core.errors import Unprocessable
 from app.core.wire.fields import to_storable
 from app.core.wire.schemas import Schema
-from app.dashboard.scope import scoped_url
+from app.dashboard.scope import DAYS, ENVIRONMENT, scoped_url
 from app.exports.files import Format, LineEncoder
 from app.reading.rules import BadCursor, read_cursor, write_cursor
 
@@ -132,15 +133,11 @@ def list_page(items: ItemList, *, size: int = PAGE_SIZE, export: str = "export")
     """Return the page of a list that the address names; `export` is the endpoint of its export, or empty."""
     cursor = request.args.get(AFTER)
     batch = _read(items, size, _place(items, cursor))
-    parameters = {name: value for name, value in request.args.items() if name != AFTER and value}
-    values = {**(request.view_args or {}), **parameters}
     endpoint = request.endpoint or ""
     return ListPage(
         rows=batch.items,
-        next_url=scoped_url(endpoint, **values, **{AFTER: _cursor(items, batch.next_place)})
-        if batch.next_place
-        else None,
-        first_url=scoped_url(endpoint, **values) if cursor else None,
+        next_url=_url(endpoint, after=_cursor(items, batch.next_place)) if batch.next_place else None,
+        first_url=_url(endpoint) if cursor else None,
         export_urls=export_urls(export) if export else {},
         is_partial=batch.next_place is not None and len(batch.items) < size,
     )
@@ -149,9 +146,18 @@ def list_page(items: ItemList, *, size: int = PAGE_SIZE, export: str = "export")
 def export_urls(export: str = "export") -> dict[str, str]:
     """Return the addresses of an export of the current page's blueprint with the page's filters, by format."""
     endpoint = f"{(request.endpoint or '').partition('.')[0]}.{export}"
-    parameters = {name: value for name, value in request.args.items() if name != AFTER and value}
-    values = {**(request.view_args or {}), **parameters}
-    return {name: scoped_url(endpoint, file_format=name, **values) for name in FORMATS}
+    return {name: _url(endpoint, file_format=name) for name in FORMATS}
+
+
+def _url(endpoint: str, *, after: str | None = None, **values: Any) -> str:
+    """Return the address of a page with the filters of the current one.
+
+    The filters are added as text: a name of somebody's choice could be that of a parameter of `url_for`.
+    """
+    url = scoped_url(endpoint, **(request.view_args or {}), **values)
+    filters = {name: value for name, value in request.args.items() if name not in (AFTER, ENVIRONMENT, DAYS) and value}
+    query = urlencode({**filters, AFTER: after} if after else filters, safe="/:")
+    return f"{url}{'&' if '?' in url else '?'}{query}" if query else url
 
 
 def export_response(items: ItemList, file_format: str) -> Response:

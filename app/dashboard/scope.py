@@ -13,7 +13,8 @@ from app.core.errors import NotFound
 from app.dashboard.queries import ProductWithEnvironments, list_products
 from app.products.models import Environment, Product
 
-DAY_CHOICES = (1, 7, 14, 30, 90)
+DAY_CHOICES = (1, 7, 14, 30, 90, 180, 365)
+"""Up to the longest retention."""
 DEFAULT_DAYS = 14
 
 ENVIRONMENT, DAYS = "environment", "days"

@@ -13,7 +13,7 @@ import pytest
 import app
 from app.core import protocol
 from app.core.errors import ApiError
-from app.enrichment import requests
+from app.enrichment import selection
 from app.evidence.service import HOST_NOT_ALLOWED, TOKEN_NOT_ALLOWED
 from app.screening.payload import FORBIDDEN_CONTENT
 from app.screening.scanner import PERSONAL, SECRET
@@ -26,7 +26,7 @@ ACTIONS = {"repair", "drop", "retry", "stop"}
 SOURCES_OF_OWN_CODES = {
     "core/wire/decoder.py",
     "enrichment/answers.py",
-    "enrichment/requests.py",
+    "enrichment/selection.py",
     "evidence/service.py",
     "screening/payload.py",
     "screening/service.py",
@@ -61,7 +61,7 @@ def codes_of_answers() -> Iterator[str]:
 
 def codes_of_instances() -> Iterator[tuple[str, int]]:
     yield from ((code, 400) for code in (FORBIDDEN_CONTENT, SECRET, PERSONAL))
-    yield from ((code, 422) for code in (*requests._PROBLEMS, TOKEN_NOT_ALLOWED, HOST_NOT_ALLOWED))
+    yield from ((code, 422) for code in (*selection._PROBLEMS, TOKEN_NOT_ALLOWED, HOST_NOT_ALLOWED))
     yield from ((code, 422) for code in codes_of_answers())
     # A report is 400 where another body is 422.
     yield "invalid_value", 400

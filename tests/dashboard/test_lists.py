@@ -123,3 +123,15 @@ def test_an_empty_list_says_what_to_do_and_one_of_filters_that_there_is_nothing(
 def test_an_interaction_of_somebody_else_is_not_found(client: FlaskClient, rows: Reader) -> None:
     assert client.get(f"/interactions/{rows.store_interaction()}").status_code == 200
     assert client.get(f"/interactions/{uuid.uuid4()}").status_code == 404
+
+
+@pytest.mark.parametrize("name", ["endpoint", "file_format", "_method", "_external", "_scheme", "_anchor", "values"])
+def test_a_parameter_of_any_name_is_no_server_error(
+    client: FlaskClient, rows: Reader, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.setattr(lists.list_page, "__kwdefaults__", {"size": 1, "export": "export"})
+    for _ in range(2):
+        rows.store_interaction()
+    answer = client.get("/interactions", query_string={name: "PUT"})
+    assert answer.status_code == 200
+    assert (next_path(answer.text) or "").startswith("/interactions?")

@@ -16,7 +16,7 @@ PATHS = ("/", "/feedback", "/interactions", "/keys")
 
 
 def navigation_paths(text: str) -> list[str]:
-    side = text.partition('<nav class="side"')[2].partition("</nav>")[0]
+    side = text.partition('<nav class="side"')[2].partition('<p class="group">Reference</p>')[0]
     return [unescape(path) for path in re.findall(r'href="([^"]+)"', side)]
 
 

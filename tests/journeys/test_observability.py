@@ -125,6 +125,7 @@ def fail_a_job(observed: Observed) -> None:
 def test_every_name_in_dashboard_and_alerts_is_in_a_scrape_after_traffic(observed: Observed) -> None:
     send_traffic(observed)
     fail_a_job(observed)
+    wait_until(lambda: observed.sum("agent_feedback_job_last_success_timestamp_seconds") > 0, 30)
     labels_of: dict[str, set[str]] = {}
     for name, labels in observed.scrape():
         labels_of.setdefault(name, set()).update(label for label, _ in labels)

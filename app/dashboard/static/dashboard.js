@@ -3,22 +3,19 @@
 document.documentElement.classList.add("js");
 
 // Instants in the reader's zone; UTC stays as the title.
-const parts = { month: "short", day: "numeric", hour: "2-digit", minute: "2-digit" };
-const toMinutes = new Intl.DateTimeFormat(undefined, parts);
-const toSeconds = new Intl.DateTimeFormat(undefined, { ...parts, second: "2-digit" });
+const thisYear = new Date().getFullYear();
+function write(element) {
+  const moment = new Date(element.dateTime);
+  const parts = { month: "short", day: "numeric", hour: "2-digit", minute: "2-digit" };
+  if (moment.getFullYear() !== thisYear) parts.year = "numeric";
+  if ("seconds" in element.dataset) parts.second = "2-digit";
+  element.textContent = new Intl.DateTimeFormat(undefined, parts).format(moment);
+}
 function localize(root) {
-  for (const element of root.querySelectorAll("time[datetime]")) {
-    const format = "seconds" in element.dataset ? toSeconds : toMinutes;
-    element.textContent = format.format(new Date(element.dateTime));
-  }
+  root.querySelectorAll("time[datetime]").forEach(write);
 }
 localize(document);
 document.body.addEventListener("htmx:load", (event) => localize(event.detail.elt));
-
-// A choice of the scope is sent at once.
-for (const form of document.querySelectorAll("form[data-submit-on-change]")) {
-  form.addEventListener("change", () => form.requestSubmit());
-}
 
 // Copy the text of an element; where the browser does not allow that, select it.
 for (const button of document.querySelectorAll("[data-copy]")) {
@@ -35,7 +32,7 @@ for (const button of document.querySelectorAll("[data-copy]")) {
   });
 }
 
-// A list is walked with j and k; Enter opens the focused link, and e opens it where it is triaged.
+// A list is walked with j and k; Enter opens the focused link, and in the list of feedback e opens it where it is triaged.
 const rows = [...document.querySelectorAll("[data-keyboard] tbody tr, [data-keyboard] > article")];
 let selected = -1;
 function select(number) {
@@ -50,5 +47,5 @@ document.addEventListener("keydown", (event) => {
   if (event.target.closest("input, select, textarea") || event.ctrlKey || event.metaKey || event.altKey) return;
   if (event.key === "j") select(selected + 1);
   else if (event.key === "k") select(selected - 1);
-  else if (event.key === "e" && selected >= 0) location.assign(rows[selected].querySelector("a").href + "#triage");
+  else if (event.key === "e" && rows[selected]?.closest("[data-keyboard=triage]")) location.assign(rows[selected].querySelector("a").href + "#triage");
 });
