@@ -23,6 +23,7 @@ from tests.isolation.companies import Tenant, create_tenant, stored_rows
 PUBLIC = {
     "playground": "has its own demo company",
     "docs": "files",
+    "htmx": "a file",
     "dashboard": "the sign-in, and static files",
     "single_sign_on": "another way to sign in",
     "invitation": "a link for anybody",
