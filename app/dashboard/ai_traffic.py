@@ -10,6 +10,7 @@ from app.dashboard.lists import Batch, ItemList, ListPage, Place, export_urls
 from app.dashboard.pages import Page, PageBlueprint
 from app.dashboard.scope import Scope
 from app.evidence.queries import FetchCount, Summary, count_fetches, count_sources, list_counts, summarize
+from app.evidence.rules import CLAIMED, SOURCE_ATTESTED
 from app.evidence.schemas import EvidenceCountItemSchema
 
 ai_traffic = PageBlueprint("ai_traffic", has_scope=True)
@@ -45,8 +46,8 @@ def show_traffic(scope: Scope) -> Page:
             "providers": _count_by(fetches, lambda count: count.provider),
             "sources": count_sources(scope.environment.id, summary.window.from_, summary.window.to),
             "total": _total(fetches),
-            "fetch_chart": _chart("Fetches by day", summary, "fetches"),
-            "referral_chart": _chart("Referrals by day", summary, "referrals"),
+            "fetch_chart": _fetch_chart(summary),
+            "referral_chart": _referral_chart(summary),
             "agents": agents,
             "referrers": referrers,
             "checked_on": min(
@@ -80,9 +81,16 @@ def _list(scope: Scope, summary: Summary) -> ItemList:
     return ItemList("ai-traffic", EvidenceCountItemSchema, read, (scope.environment.id,))
 
 
-def _chart(title: str, summary: Summary, name: str) -> BarChart:
-    """Return the counts of each day; fetches and referrals have a chart each, since they do not add up to anything."""
-    return BarChart(title, [DayBar(day.date, {name: getattr(day, name)}) for day in summary.daily])
+def _fetch_chart(summary: Summary) -> BarChart:
+    bars = [
+        DayBar(day.date, {SOURCE_ATTESTED: day.attested, CLAIMED: day.fetches - day.attested}) for day in summary.daily
+    ]
+    return BarChart("Fetches by day and tier", bars)
+
+
+def _referral_chart(summary: Summary) -> BarChart:
+    """Return the referrals of each day, apart from fetches, since they do not add up to anything."""
+    return BarChart("Referrals by day", [DayBar(day.date, {"referrals": day.referrals}) for day in summary.daily])
 
 
 def _count_by(fetches: Iterable[FetchCount], name_of: Callable[[FetchCount], str]) -> list[TieredCount]:

@@ -35,6 +35,7 @@ _COUNT = text(f"""
                WHEN GROUPING(source_kind) THEN 'source_kind' ELSE 'total' END AS list,
            day_on, {DIMENSIONS}, coalesce(sum(events), 0) AS events,
            coalesce(sum(events) FILTER (WHERE actor_provider <> ''), 0) AS fetches,
+           coalesce(sum(events) FILTER (WHERE network_method <> ''), 0) AS attested,
            coalesce(sum(events) FILTER (WHERE referral_provider <> ''), 0) AS referrals
     FROM counted
     GROUP BY GROUPING SETS ((day_on), (actor_provider), (fetch_class), (network_method), (referral_provider),
@@ -83,10 +84,11 @@ class SourceCount:
 
 @dataclass(frozen=True, slots=True)
 class DayCount:
-    """The fetches and referrals of a day."""
+    """The fetches of a day, how many of them are source-attested, and its referrals."""
 
     date: date
     fetches: int
+    attested: int
     referrals: int
 
 
@@ -159,9 +161,13 @@ def _sources(rows: list[Row]) -> list[SourceCount]:
 
 
 def _daily(rows: list[Row], window: rules.Window) -> list[DayCount]:
-    counts = {row["day_on"]: DayCount(row["day_on"], row["fetches"], row["referrals"]) for row in rows if row["day_on"]}
+    counts = {
+        row["day_on"]: DayCount(row["day_on"], row["fetches"], row["attested"], row["referrals"])
+        for row in rows
+        if row["day_on"]
+    }
     days = (window.first_on + timedelta(days=number) for number in range(window.days))
-    return [counts.get(day, DayCount(day, 0, 0)) for day in days]
+    return [counts.get(day, DayCount(day, 0, 0, 0)) for day in days]
 
 
 _COUNT_DAYS = text(f"""

@@ -82,7 +82,7 @@ def test_each_has_a_chart_of_its_own(browser: FlaskClient, company: Company) -> 
     count_referrals(company, 17)
     page = browser.get("/ai-traffic").text
     today = f"{clock.now():%-d %b}"
-    assert f"<title>{today}: 30 fetches</title>" in page
+    assert f"<title>{today}: 30 claimed</title>" in page
     assert f"<title>{today}: 17 referrals</title>" in page
 
 
