@@ -203,15 +203,16 @@ _LIST_DECISIONS_OF_RETRIEVALS = text("""
         SELECT o.outcome FROM personalization_outcomes o
         WHERE o.product_id = d.product_id AND o.decision_id = d.id ORDER BY o.created_at LIMIT :max_outcomes)
     FROM personalization_decisions d
-    WHERE d.product_id = :product_id AND d.customer_id = :customer_id AND d.retrieval_id = ANY(:retrieval_ids)
+    WHERE d.product_id = :product_id AND d.customer_id = :customer_id AND d.created_at >= :since
+      AND d.retrieval_id = ANY(:retrieval_ids)
     ORDER BY d.created_at LIMIT :limit
 """)
 
 
 def list_decisions_of_retrievals(
-    product_id: uuid.UUID, customer_id: uuid.UUID, retrieval_ids: Sequence[uuid.UUID], limit: int
+    product_id: uuid.UUID, customer_id: uuid.UUID, retrieval_ids: Sequence[uuid.UUID], *, since: datetime, limit: int
 ) -> list[DecisionOfRetrieval]:
-    """Return the decisions about a customer that were made from some retrievals, oldest first."""
+    """Return the decisions about a customer, none before `since`, that were made from some retrievals, oldest first."""
     values = {"product_id": product_id, "customer_id": customer_id, "retrieval_ids": list(retrieval_ids)}
-    limits = {"limit": limit, "max_outcomes": MAX_OUTCOMES}
+    limits = {"since": since, "limit": limit, "max_outcomes": MAX_OUTCOMES}
     return [DecisionOfRetrieval(*row) for row in session().execute(_LIST_DECISIONS_OF_RETRIEVALS, {**values, **limits})]
