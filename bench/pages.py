@@ -21,6 +21,7 @@ REPEATS = 40
 FILTERED_PATHS = (
     "/feedback?q=order",
     "/feedback?q=nothing-like-this",
+    "/feedback?q=order&outcome=failure",
     "/feedback?outcome=failure&operation=/orders/:id/step-10",
     "/feedback?operation=/no/such/operation",
     "/feedback?triage=resolved",
@@ -28,6 +29,7 @@ FILTERED_PATHS = (
     "/interactions?operation=/no/such/operation",
     "/interactions?classification=confirmed&surface=mcp",
     "/operations?sort=worst",
+    "/personalization?purpose=targeted_advertising",
 )
 
 

@@ -58,12 +58,15 @@ def find_customer_context(scope: Scope, interaction_id: uuid.UUID, at: datetime)
 
 
 def _list_retrievals(scope: Scope, customer_id: uuid.UUID, at: datetime) -> list[UsedRetrieval]:
-    product_id, period = scope.product.id, (at - BEFORE, at + AFTER)
+    product_id, since = scope.product.id, at - BEFORE
     retrievals = list_retrievals_between(
-        product_id, scope.environment.id, customer_id, between=period, limit=MAX_RETRIEVALS
+        product_id, scope.environment.id, customer_id, between=(since, at + AFTER), limit=MAX_RETRIEVALS
     )
     ids = [retrieval.id for retrieval in retrievals]
-    decisions = list_decisions_of_retrievals(product_id, customer_id, ids, MAX_DECISIONS) if ids else []
+    # No decision is older than its retrieval.
+    decisions = (
+        list_decisions_of_retrievals(product_id, customer_id, ids, since=since, limit=MAX_DECISIONS) if ids else []
+    )
     return [
         UsedRetrieval(retrieval, [decision for decision in decisions if decision.retrieval_id == retrieval.id])
         for retrieval in retrievals

@@ -131,7 +131,7 @@ def _list(scope: Scope, form: FeedbackFilters) -> ItemList:
 
 
 def _get_item(scope: Scope, kind: str, interaction_id: uuid.UUID) -> FeedbackItem:
-    item = find_feedback(scope.environment.id, kind, interaction_id, scope.kept_since)
+    item = find_feedback(scope.environment.id, kind, interaction_id, scope.kept_since) if kind in KINDS else None
     if item is None:
         raise NoSuchFeedback
     return item

@@ -1,5 +1,6 @@
 """Lists of pages: filters in the address, keyset pages, and exports that stream."""
 
+import itertools
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -8,15 +9,16 @@ from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
 from flask import Flask, Response, current_app, request
-from wtforms import Form, SelectField, StringField
+from wtforms import Field, Form, SelectField, StringField
 from wtforms.fields.choices import SelectChoice
-from wtforms.validators import Length, Optional
+from wtforms.validators import Length, Optional, ValidationError
 
 from app.core.database import transaction
 from app.core.database.pages import Criteria, Page, PagedTable, Position
 from app.core.errors import Unprocessable
 from app.core.wire.fields import to_storable
 from app.core.wire.schemas import Schema
+from app.core.wire.text import has_control_character
 from app.dashboard.scope import DAYS, ENVIRONMENT, scoped_url
 from app.exports.files import Format, LineEncoder
 from app.reading.rules import BadCursor, read_cursor, write_cursor
@@ -82,9 +84,14 @@ def choice_filter(label: str, values: Iterable[str]) -> SelectField:
 
 def text_filter(label: str, max_length: int, **options: Any) -> StringField:
     """Return a field that filters by a text."""
-    return StringField(
-        label, [Optional(), Length(max=max_length)], filters=[lambda text: text and text.strip()], **options
-    )
+    validators = [Optional(), Length(max=max_length), _require_no_control_character]
+    return StringField(label, validators, filters=[lambda text: text and text.strip()], **options)
+
+
+def _require_no_control_character(_: Form, text_field: Field) -> None:
+    """Refuse what no stored text has, and NUL, which PostgreSQL takes in no text."""
+    if has_control_character(text_field.data):
+        raise ValidationError("Control characters do not belong in here.")
 
 
 class FilterForm(Form):  # type: ignore[misc]  # WTForms has no types
@@ -161,28 +168,30 @@ def _url(endpoint: str, *, after: str | None = None, **values: Any) -> str:
 
 
 def export_response(items: ItemList, file_format: str) -> Response:
-    """Return all items of a list as a download, which is read and sent by batches."""
+    """Return all items of a list as a download, which is read and sent by batches.
+
+    The first batch is read before the response begins, so that what goes wrong with it is still an error.
+    """
+    encoder = LineEncoder(Format(file_format), items.schema)
+    batch = items.read(EXPORT_BATCH_SIZE, None)
+    first_lines = encoder.header + encoder.encode(batch.items)
     # The request has ended while a batch is read, and its context with it.
     app = current_app._get_current_object()  # type: ignore[attr-defined]  # a proxy, which Flask types as the app
     return Response(
-        _lines(app, items, LineEncoder(Format(file_format), items.schema)),
+        itertools.chain([first_lines], _lines(app, items, encoder, batch.next_place)),
         mimetype=FORMATS[file_format],
         headers={"Content-Disposition": f'attachment; filename="{items.name}.{file_format}"'},
     )
 
 
-def _lines(app: Flask, items: ItemList, encoder: LineEncoder) -> Iterator[bytes]:
-    """Read a list in transactions of one batch each."""
-    yield encoder.header
-    place: Place | None = None
-    while True:
+def _lines(app: Flask, items: ItemList, encoder: LineEncoder, place: Place | None) -> Iterator[bytes]:
+    """Read a list behind a place in transactions of one batch each."""
+    while place is not None:
         with app.app_context(), transaction():
             batch = items.read(EXPORT_BATCH_SIZE, place)
             lines = encoder.encode(batch.items)
         yield lines
         place = batch.next_place
-        if place is None:
-            return
 
 
 def _place(items: ItemList, cursor: str | None) -> Place | None:
@@ -195,6 +204,8 @@ def _place(items: ItemList, cursor: str | None) -> Place | None:
 
 
 def _read(items: ItemList, limit: int, place: Place | None) -> Batch:
+    if place is None:
+        return items.read(limit, None)
     try:
         return items.read(limit, place)
     except ValueError:

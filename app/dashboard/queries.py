@@ -1,6 +1,7 @@
 """Reads for pages and commands: the products of a workspace, and the record of an interaction."""
 
 import uuid
+from collections import defaultdict
 from dataclasses import dataclass
 from typing import Any
 
@@ -41,12 +42,11 @@ class ProductWithEnvironments:
 
 def list_products(workspace_id: uuid.UUID) -> list[ProductWithEnvironments]:
     """Return the products of a workspace with their environments."""
-    environments = products.list_environments(workspace_id=workspace_id)
+    environments: defaultdict[uuid.UUID, list[Environment]] = defaultdict(list)
+    for environment in products.list_environments(workspace_id=workspace_id):
+        environments[environment.product_id].append(environment)
     return [
-        ProductWithEnvironments(
-            product, [environment for environment in environments if environment.product_id == product.id]
-        )
-        for product in products.list_products(workspace_id)
+        ProductWithEnvironments(product, environments[product.id]) for product in products.list_products(workspace_id)
     ]
 
 

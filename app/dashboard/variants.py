@@ -65,7 +65,7 @@ def show_variants(scope: Scope) -> Page:
     """Show what became of the decisions of the product, and list them."""
     filters = DecisionFilters(request.args)
     values = filters.values()
-    groups = count_groups(scope.product.id, _since(scope), values.get("purpose"))
+    groups, is_complete = count_groups(scope.product.id, _since(scope), values.get("purpose"))
     contexts = [group for group in groups if not group.is_of_variant]
     return Page(
         {
@@ -74,7 +74,7 @@ def show_variants(scope: Scope) -> Page:
             "variants": _by_variant(groups, values.get("baseline")),
             "contexts": _by_context(contexts),
             "variant_contexts": _by_both(groups),
-            "decision_count": sum(group.decisions for group in contexts),
+            "is_complete": is_complete,
             "counted": COUNTED_DECISIONS,
             "positive_outcomes": POSITIVE_OUTCOMES,
             "list": list_page(_list(scope, filters)),

@@ -76,7 +76,10 @@ def _list(scope: Scope, form: SessionFilters) -> ItemList:
 
 
 def _get_session(scope: Scope) -> SessionItem:
-    key = SessionKey(request.args).values()
+    form = SessionKey(request.args)
+    if not form.validate():
+        raise NoSuchSession
+    key = form.values()
     visit = find_session(
         scope.environment.id,
         key.get("source", ""),

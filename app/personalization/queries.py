@@ -124,28 +124,27 @@ DECISIONS_WITH_OUTCOMES = PagedTable(
 )
 
 COUNTED_DECISIONS = 10_000
-"""Decisions that are counted, the newest ones: joining their outcomes takes some thirty milliseconds."""
+"""Decisions that are looked at to count them, the newest ones: finding their outcomes takes some fifty milliseconds."""
 
 MAX_GROUPS = 300
 
+# The purpose is compared behind the limit: of a rare one, all decisions of the days would be read to find enough.
 _COUNT_GROUPS = text(f"""
-    WITH decisions AS (
-        SELECT id, variant, signal_ids <> '{{}}' AS has_context, created_at FROM personalization_decisions
-        WHERE product_id = :product_id AND created_at >= :since
-          AND (CAST(:purpose AS text) IS NULL OR purpose = :purpose)
-        ORDER BY created_at DESC LIMIT :decisions
-    ), last_outcomes AS (
-        SELECT DISTINCT ON (o.decision_id) o.decision_id, o.outcome FROM personalization_outcomes o
-        -- No outcome is older than its decision.
-        WHERE o.product_id = :product_id AND o.created_at >= (SELECT min(created_at) FROM decisions)
-        ORDER BY o.decision_id, {_LAST_FIRST}
+    WITH newest AS (
+        SELECT id, purpose, variant, signal_ids <> '{{}}' AS has_context FROM personalization_decisions
+        WHERE product_id = :product_id AND created_at >= :since ORDER BY created_at DESC LIMIT :decisions
     )
-    SELECT GROUPING(variant) = 0 AS has_variant_group, variant, has_context, count(*),
-           {", ".join(f"count(*) FILTER (WHERE outcome = '{name}')" for name in OUTCOME_NAMES)}
-    FROM decisions LEFT JOIN last_outcomes ON decision_id = id
-    GROUP BY GROUPING SETS ((variant), (has_context), (variant, has_context))
+    SELECT (SELECT count(*) FROM newest), GROUPING(variant) = 0, GROUPING(has_context) = 0, variant, has_context,
+           count(*), {", ".join(f"count(*) FILTER (WHERE outcome = '{name}')" for name in OUTCOME_NAMES)}
+    FROM newest LEFT JOIN LATERAL (
+        SELECT o.outcome FROM personalization_outcomes o
+        WHERE o.product_id = :product_id AND o.decision_id = newest.id ORDER BY {_LAST_FIRST} LIMIT 1
+    ) o ON true
+    WHERE CAST(:purpose AS text) IS NULL OR purpose = :purpose
+    -- The last set is of one row, also where there is no decision.
+    GROUP BY GROUPING SETS ((variant), (has_context), (variant, has_context), ())
     -- What belongs to few decisions is left out first, never a part of a count.
-    ORDER BY count(*) DESC, GROUPING(has_context) DESC, GROUPING(variant), variant, has_context LIMIT :groups
+    ORDER BY count(*) DESC, GROUPING(has_context) DESC, GROUPING(variant) DESC, variant, has_context LIMIT :groups
 """)
 
 
@@ -161,20 +160,29 @@ class GroupCounts(NamedTuple):
     outcomes: dict[str, int]
 
 
-def count_groups(product_id: uuid.UUID, since: datetime, purpose: str | None = None) -> list[GroupCounts]:
-    """Count the newest decisions by variant, by context, and by both, the largest groups first."""
+class Groups(NamedTuple):
+    """The groups of the decisions that were looked at, the largest first, and whether these are all."""
+
+    counts: list[GroupCounts]
+    is_complete: bool
+
+
+def count_groups(product_id: uuid.UUID, since: datetime, purpose: str | None = None) -> Groups:
+    """Count those of the newest decisions that have a purpose by variant, by context, and by both."""
     values = {
         "product_id": product_id,
         "since": since,
         "purpose": purpose,
         "decisions": COUNTED_DECISIONS,
-        "groups": MAX_GROUPS,
+        "groups": MAX_GROUPS + 1,
     }
-    rows = session().execute(_COUNT_GROUPS, values)
-    return [
-        GroupCounts(is_of_variant, variant, has_context, decisions, dict(zip(OUTCOME_NAMES, counts, strict=True)))
-        for is_of_variant, variant, has_context, decisions, *counts in rows
+    rows = session().execute(_COUNT_GROUPS, values).all()
+    counts = [
+        GroupCounts(is_of_variant, variant, has_context, decisions, dict(zip(OUTCOME_NAMES, outcomes, strict=True)))
+        for _, is_of_variant, is_of_context, variant, has_context, decisions, *outcomes in rows
+        if is_of_variant or is_of_context
     ]
+    return Groups(counts, rows[0][0] < COUNTED_DECISIONS)
 
 
 class DecisionOfRetrieval(NamedTuple):
@@ -195,15 +203,16 @@ _LIST_DECISIONS_OF_RETRIEVALS = text("""
         SELECT o.outcome FROM personalization_outcomes o
         WHERE o.product_id = d.product_id AND o.decision_id = d.id ORDER BY o.created_at LIMIT :max_outcomes)
     FROM personalization_decisions d
-    WHERE d.product_id = :product_id AND d.customer_id = :customer_id AND d.retrieval_id = ANY(:retrieval_ids)
+    WHERE d.product_id = :product_id AND d.customer_id = :customer_id AND d.created_at >= :since
+      AND d.retrieval_id = ANY(:retrieval_ids)
     ORDER BY d.created_at LIMIT :limit
 """)
 
 
 def list_decisions_of_retrievals(
-    product_id: uuid.UUID, customer_id: uuid.UUID, retrieval_ids: Sequence[uuid.UUID], limit: int
+    product_id: uuid.UUID, customer_id: uuid.UUID, retrieval_ids: Sequence[uuid.UUID], *, since: datetime, limit: int
 ) -> list[DecisionOfRetrieval]:
-    """Return the decisions about a customer that were made from some retrievals, oldest first."""
+    """Return the decisions about a customer, none before `since`, that were made from some retrievals, oldest first."""
     values = {"product_id": product_id, "customer_id": customer_id, "retrieval_ids": list(retrieval_ids)}
-    limits = {"limit": limit, "max_outcomes": MAX_OUTCOMES}
+    limits = {"since": since, "limit": limit, "max_outcomes": MAX_OUTCOMES}
     return [DecisionOfRetrieval(*row) for row in session().execute(_LIST_DECISIONS_OF_RETRIEVALS, {**values, **limits})]

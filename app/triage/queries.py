@@ -14,9 +14,15 @@ from app.outcomes import sql as outcomes
 from app.reports import sql as reports
 from app.triage.rules import MAX_COMMENTS, MAX_NEW_SCAN, NEW, REPORT
 
-FIRST_SCAN = 10
-"""Rows for each wanted one in which words are looked for before their index is asked: words that many rows have are
-found at once, and those of fewer than a tenth are in so few rows that all of them can be sorted."""
+FIRST_SCAN = 500
+"""The newest rows that tell how words are searched: if a tenth of them has the words, so do enough to read by time."""
+
+COMMON_SHARE = 10
+"""One in how many rows has words that are common."""
+
+MAX_MATCHES = 20_000
+"""Rows with words that are found by their index and sorted for one page, which takes some fifty milliseconds; where
+there are more, a page reads by time."""
 
 
 class FeedbackItem(NamedTuple):
@@ -80,11 +86,19 @@ def _match(row: str) -> str:
     return f"{is_found} AND (CAST(:finding AS jsonb) IS NULL OR {row}.findings @> CAST(:finding AS jsonb))"
 
 
+_IN_PERIOD = "f.environment_id = :tenant_id AND f.created_at BETWEEN :first_at AND :last_at"
 # OFFSET 0 makes it a query of its own: all rows with the words by their index, and not rows by time until enough match.
 _ROWS_WITH_WORDS = f"""(
     SELECT environment_id, interaction_id, kind, id, outcome, impact, note, findings, created_at FROM {_FEEDBACK} f
-    WHERE f.environment_id = :tenant_id AND f.created_at BETWEEN :first_at AND :last_at AND {_has_words("f")} OFFSET 0
+    WHERE {_IN_PERIOD} AND {_has_words("f")} OFFSET 0
 )"""
+_COUNT_FIRST = text(f"""
+    SELECT count(*), count(*) FILTER (WHERE {_has_words("f")})
+    FROM (SELECT * FROM {_FEEDBACK} f WHERE {_IN_PERIOD} ORDER BY f.created_at DESC LIMIT :limit) f
+""")
+_COUNT_MATCHES = text(f"""
+    SELECT count(*) FROM (SELECT 1 FROM {_FEEDBACK} f WHERE {_IN_PERIOD} AND {_has_words("f")} LIMIT :limit) f
+""")
 _HAS_FINDING = "(CAST(:finding AS jsonb) IS NULL OR f.findings @> CAST(:finding AS jsonb))"
 
 _JOIN_FEEDBACK = f"""
@@ -161,8 +175,23 @@ def list_feedback(criteria: Criteria, limit: int, position: Position | None = No
         return _BY_STATE.list(criteria, limit, position)
     if not criteria.filters.get("q"):
         return _BY_TIME.list(criteria, limit, position)
-    page = _BY_TIME.list(criteria, limit, position, scan_limit=FIRST_SCAN * limit)
-    return page if len(page.rows) == limit else _BY_WORDS.list(criteria, limit, position)
+    table = _BY_WORDS if _are_rare(criteria, position) else _BY_TIME
+    return table.list(criteria, limit, position)
+
+
+def _are_rare(criteria: Criteria, position: Position | None) -> bool:
+    """Tell whether the words of a search are in few of the rows behind a position, whatever other filters there are."""
+    values = {
+        "tenant_id": criteria.tenant_id,
+        "q": criteria.filters["q"],
+        "first_at": criteria.since,
+        "last_at": min(criteria.until, position.at) if position else criteria.until,
+    }
+    rows, matches = session().execute(_COUNT_FIRST, {**values, "limit": FIRST_SCAN}).one()
+    if rows < FIRST_SCAN or matches * COMMON_SHARE >= rows:
+        return False
+    number: int = session().execute(_COUNT_MATCHES, {**values, "limit": MAX_MATCHES + 1}).scalar_one()
+    return number <= MAX_MATCHES
 
 
 def count_new(environment_id: uuid.UUID, since: datetime) -> list[NewCount]:

@@ -93,7 +93,7 @@ def test_an_unknown_filter_value_is_refused(signed_in: FlaskClient) -> None:
 def test_all_words_have_to_be_in_a_note_which_an_index_finds_however_much_is_newer(
     signed_in: FlaskClient, reader: Reader, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(queries, "FIRST_SCAN", 1)
+    monkeypatch.setattr(queries, "FIRST_SCAN", 50)
     both = reader.store_review(99 * MINUTE, note="The Refund came late.")
     finding = {"kind": "friction", "topic": "refund", "detail": "It was late."}
     report = reader.store_report(98 * MINUTE, findings=[finding])
@@ -109,6 +109,36 @@ def test_all_words_have_to_be_in_a_note_which_an_index_finds_however_much_is_new
 def test_a_word_of_many_notes_is_found_by_pages(signed_in: FlaskClient, reader: Reader) -> None:
     ids = [reader.store_review(number * MINUTE, note="The refund came.") for number in range(60)]
     reader.store_review(30 * MINUTE)
+    assert listed(signed_in, "q=refund") == ids
+
+
+def test_words_that_many_rows_have_are_read_by_time_also_where_another_filter_drops_most(
+    signed_in: FlaskClient, reader: Reader, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(queries, "_BY_WORDS", None)
+    monkeypatch.setattr(queries, "FIRST_SCAN", 20)
+    monkeypatch.setattr(pages, "SCAN_LIMIT", 60)
+    failure = reader.store_review(100 * MINUTE, outcome="failure")
+    for number in range(70):
+        reader.store_review(number * MINUTE)
+    assert "The next page looks at older ones" in signed_in.get("/feedback?q=order&outcome=failure").text
+    assert listed(signed_in, "q=order&outcome=failure") == [failure]
+    (row,) = download(signed_in, "/feedback?q=order&outcome=failure", "csv")
+    assert row["interactionId"] == str(failure)
+
+
+@pytest.mark.parametrize("max_matches", [9, 10])
+def test_older_rows_with_words_are_all_reached_by_an_index_that_reads_a_bounded_number(
+    signed_in: FlaskClient, reader: Reader, monkeypatch: pytest.MonkeyPatch, max_matches: int
+) -> None:
+    monkeypatch.setattr(queries, "FIRST_SCAN", 20)
+    monkeypatch.setattr(queries, "MAX_MATCHES", max_matches)
+    monkeypatch.setattr(pages, "SCAN_LIMIT", 60)
+    ids = [reader.store_review((100 + number) * MINUTE, note="The refund came.") for number in range(10)]
+    for number in range(70):
+        reader.store_review(number * MINUTE)
+    first_page = signed_in.get("/feedback?q=refund").text
+    assert len(re.findall(LINK, first_page)) == (10 if max_matches == 10 else 0)
     assert listed(signed_in, "q=refund") == ids
 
 

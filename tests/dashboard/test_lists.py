@@ -11,7 +11,8 @@ from html import unescape
 import pytest
 from flask.testing import FlaskClient
 
-from app.dashboard import lists
+from app.core.errors import Unprocessable
+from app.dashboard import feedback, lists
 from tests.factories import Company, sign_in
 from tests.reading.fixtures import Reader
 
@@ -102,6 +103,17 @@ def test_exports_have_all_rows_of_the_filters(
     ]
     assert [entry["interactionId"] for entry in entries] == ids
     assert {entry["operation"] for entry in entries} == {"=cmd()"}
+
+
+def test_what_goes_wrong_before_an_export_begins_is_an_error(
+    client: FlaskClient, rows: Reader, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> None:
+        raise Unprocessable("Not that.")
+
+    monkeypatch.setattr(feedback, "read_feedback", refuse)
+    answer = client.get("/feedback/export.csv")
+    assert (answer.status_code, "Not that." in answer.text) == (422, True)
 
 
 def test_an_export_is_a_private_download(client: FlaskClient, rows: Reader) -> None:

@@ -2,6 +2,7 @@
 
 import re
 import uuid
+from collections.abc import Iterator
 from html import unescape
 
 import pytest
@@ -9,7 +10,9 @@ from flask.testing import FlaskClient
 
 from app.core.database import transaction
 from app.dashboard.navigation import NAVIGATION
+from app.dashboard.queries import list_products
 from app.products import service as products
+from app.products.models import Environment
 from tests.factories import Company, create_company, sign_in
 
 PATHS = ("/", "/feedback", "/interactions", "/keys")
@@ -67,3 +70,24 @@ def test_every_page_marks_its_section(client: FlaskClient, company: Company) -> 
         side = client.get(path).text.partition('<nav class="side"')[2].partition("</nav>")[0]
         (current,) = re.findall(r'aria-current="page">(?:<svg.*?</svg>)?\s*([^<]+)<', side, re.DOTALL)
         assert current.strip() == label
+
+
+def test_each_product_has_its_own_environments_of_one_pass_over_all(
+    company: Company, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Environments(list[Environment]):
+        passes = 0
+
+        def __iter__(self) -> Iterator[Environment]:
+            Environments.passes += 1
+            return super().__iter__()
+
+    with transaction():
+        second = products.create_product(company.workspace_id, "Second")
+        ids = [products.create_environment(second.id, name).id for name in ("one", "two")]
+        environments = Environments(products.list_environments(workspace_id=company.workspace_id))
+        monkeypatch.setattr(products, "list_environments", lambda **_: environments)
+        entries = list_products(company.workspace_id)
+        found = {entry.product.id: [environment.id for environment in entry.environments] for entry in entries}
+    assert found == {company.product_id: [company.environment_id], second.id: ids}
+    assert Environments.passes == 1

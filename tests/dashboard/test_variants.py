@@ -155,6 +155,25 @@ def test_only_the_newest_decisions_are_counted_and_the_page_says_so(
     assert "old – 0 of 1" not in text
 
 
+def test_the_newest_decisions_are_looked_at_whatever_their_purpose(
+    browser: FlaskClient, company: Company, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(queries, "COUNTED_DECISIONS", 3)
+    monkeypatch.setattr(variants, "COUNTED_DECISIONS", 3)
+    decide(company, "old", "conversion", purpose=ADVERTISING, age=timedelta(hours=2))
+    decide(company, "new", "conversion", purpose=ADVERTISING, age=timedelta(hours=1))
+    for _ in range(2):
+        decide(company, "other")
+    text = page_text(browser, f"?purpose={ADVERTISING}")
+    assert "All figures are over the newest 3 decisions of these days, of those with this purpose." in text
+    assert "new – 1 of 1" in text
+    assert "old – 1 of 1" not in text
+    decide(company, "other")
+    text = page_text(browser, f"?purpose={ADVERTISING}")
+    assert "None of the newest 3 decisions of these days has this purpose, so there are no figures." in text
+    assert "Variants" not in text
+
+
 def test_filters_are_the_purpose_the_variant_and_the_outcome(browser: FlaskClient, company: Company) -> None:
     first = decide(company, "a", "conversion")
     second = decide(company, "b", "dismissal", purpose=ADVERTISING)
