@@ -62,8 +62,9 @@ class PageBlueprint(Blueprint):
     """A blueprint of pages, with their headers, the check of form tokens, and errors as pages.
 
     Each view runs in one transaction, which is rolled back where the response is an error. With `has_login`, for mounts
-    whose guard is a session, it takes the `Login` as its first argument; with `has_scope` the `Scope`, and a workspace without an environment is told how to get one.
-    A form of these takes a role that may change things, unless `is_personal`: then it is about the user alone.
+    whose guard is a session, it takes the `Login` as its first argument; with `has_scope` the `Scope`, and a workspace
+    without an environment is told how to get one. A form of these takes a role that may change things, unless
+    `is_personal`: then it is about the user alone.
     `has_forms` tells whether requests that change something need a form token.
     """
 
