@@ -48,8 +48,8 @@ def main() -> None:
 
 def _paths(site: Site) -> list[str]:
     """Return the pages of the navigation, one detail of each, and the filtered lists."""
-    side, _, _ = _get(site, f"/?days={DAYS}").partition("</nav>\n  <main")
-    sections = [path for path in _links(side.partition('<nav class="side"')[2]) if path.startswith("/")]
+    side = _get(site, f"/?days={DAYS}").partition('<nav class="side"')[2].partition("Reference</p>")[0]
+    sections = _links(side)
     paths = []
     for section in sections:
         root = section.partition("?")[0]

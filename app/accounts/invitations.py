@@ -6,13 +6,14 @@ import uuid
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from sqlalchemy import ColumnElement, and_, exists, func, select, update
+from sqlalchemy import ColumnElement, and_, exists, func, select, tuple_, update
 
 from app.accounts import sessions
 from app.accounts.models import Invitation, Membership, User, Workspace
 from app.accounts.rules import (
     INVITATION_LIFETIME,
     MAX_OPEN_INVITATIONS,
+    ROLES,
     Client,
     is_email,
     may_grant,
@@ -95,7 +96,8 @@ def create_invitation(login: Login, email: str, role: str) -> NewInvitation:
 
 def list_invitations(workspace_id: uuid.UUID) -> list[Invitation]:
     """Return the invitations that can still be accepted, newest first."""
-    invitations = select(Invitation).where(Invitation.workspace_id == workspace_id, _is_open())
+    invitations = select(Invitation).join(Membership, _is_granted()).where(Invitation.workspace_id == workspace_id)
+    invitations = invitations.where(_is_open())
     return list(session().scalars(invitations.order_by(Invitation.created_at.desc()).limit(MAX_OPEN_INVITATIONS)).all())
 
 
@@ -151,18 +153,13 @@ def _accept(invitation: Invitation, user_id: uuid.UUID) -> None:
 
 def _find(workspace_id: uuid.UUID, token: str, *, is_locked: bool = False) -> Invitation:
     """Return the invitation of a token, which whoever has made it may still make; locked, so that it works once."""
-    statement = select(Invitation, Membership.role).join(
-        Membership,
-        (Membership.workspace_id == Invitation.workspace_id) & (Membership.user_id == Invitation.created_by),
-    )
     key = (Invitation.workspace_id == workspace_id, Invitation.digest == _digest(token))
-    statement = statement.where(*key, _is_open())
+    statement = select(Invitation).join(Membership, _is_granted()).where(*key, _is_open())
     if is_locked:
         statement = statement.with_for_update(of=Invitation)
-    row = session().execute(statement).first()
-    if row is None or not may_grant(row[1], row[0].role):
+    invitation = session().scalar(statement)
+    if invitation is None:
         raise InvalidInvitation
-    invitation: Invitation = row[0]
     return invitation
 
 
@@ -175,7 +172,8 @@ def _require_room(workspace_id: uuid.UUID, email: str) -> None:
     session().execute(select(Workspace.id).where(Workspace.id == workspace_id).with_for_update(key_share=True))
     of_workspace = (Invitation.workspace_id == workspace_id, _is_open())
     session().execute(update(Invitation).where(*of_workspace, Invitation.email == email).values(revoked_at=clock.now()))
-    count = session().scalar(select(func.count()).select_from(Invitation).where(*of_workspace)) or 0
+    invitations = select(func.count()).select_from(Invitation).join(Membership, _is_granted())
+    count = session().scalar(invitations.where(*of_workspace)) or 0
     if count >= MAX_OPEN_INVITATIONS:
         raise Conflict(f"A workspace has {MAX_OPEN_INVITATIONS} open invitations at most. Withdraw some first.")
 
@@ -189,6 +187,16 @@ def _is_open() -> ColumnElement[bool]:
         Invitation.accepted_at.is_(None),
         Invitation.revoked_at.is_(None),
         Invitation.expires_at > clock.now(),
+    )
+
+
+def _is_granted() -> ColumnElement[bool]:
+    """Tell, in a join with memberships, whether whoever has made an invitation may still make it."""
+    grants = [(role, granted) for role in ROLES for granted in ROLES if may_grant(role, granted)]
+    return and_(
+        Membership.workspace_id == Invitation.workspace_id,
+        Membership.user_id == Invitation.created_by,
+        tuple_(Membership.role, Invitation.role).in_(grants),
     )
 
 

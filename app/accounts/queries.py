@@ -14,7 +14,7 @@ LAST_ID = 2**63 - 1
 
 
 class AuditItem(NamedTuple):
-    """An entry of the audit log, with the e-mail address of its actor where that is a user who is still there."""
+    """An entry of the audit log, with the e-mail address of its actor where that is a member of the workspace."""
 
     id: int
     at: datetime
@@ -42,7 +42,9 @@ _LIST_ENTRIES = text("""
             SELECT * FROM audit_entries WHERE workspace_id = :workspace_id AND id < :before
             ORDER BY id DESC LIMIT :scan_limit
         ) entry
-        LEFT JOIN users u ON u.id = CASE WHEN actor ~ '^user [0-9a-f-]{36}$' THEN CAST(substr(actor, 6) AS uuid) END
+        LEFT JOIN memberships member ON member.workspace_id = :workspace_id AND member.user_id
+            = CASE WHEN actor ~ '^user [0-9a-f-]{36}$' THEN CAST(substr(actor, 6) AS uuid) END
+        LEFT JOIN users u ON u.id = member.user_id
     ) scanned WHERE is_match OR number = :scan_limit ORDER BY id DESC LIMIT :limit
 """)
 

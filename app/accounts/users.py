@@ -87,7 +87,9 @@ def get_member(workspace_id: uuid.UUID, user_id: uuid.UUID) -> Member:
     return Member(*row)
 
 
-def find_emails(user_ids: Collection[uuid.UUID]) -> dict[uuid.UUID, str]:
-    """Return the e-mail addresses of those of these users who are still there."""
-    rows = session().execute(select(User.id, User.email).where(User.id.in_(user_ids)).limit(MAX_LIST_LENGTH))
+def find_emails(workspace_id: uuid.UUID, user_ids: Collection[uuid.UUID]) -> dict[uuid.UUID, str]:
+    """Return the e-mail addresses of those of these users who are members of the workspace."""
+    of_members = select(User.id, User.email).join(Membership, Membership.user_id == User.id)
+    of_workspace = of_members.where(Membership.workspace_id == workspace_id, User.id.in_(user_ids))
+    rows = session().execute(of_workspace.limit(MAX_LIST_LENGTH))
     return {row.id: row.email for row in rows}

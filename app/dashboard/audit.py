@@ -82,8 +82,9 @@ def _name(change: Change, names: dict[str, str]) -> Change:
 
 
 def _names(login: Login, texts: set[str]) -> dict[str, str]:
-    """Return the names of those texts that are ids of users, or of products or environments of the workspace."""
-    names: dict[Any, str] = dict(users.find_emails({id_ for text in texts if (id_ := _uuid(text))}))
+    """Return the names of those texts that are ids of members, products or environments of the workspace."""
+    user_ids = {id_ for text in texts if (id_ := _uuid(text))}
+    names: dict[Any, str] = dict(users.find_emails(login.workspace_id, user_ids))
     for entry in list_products(login.workspace_id):
         names[entry.product.id] = entry.product.name
         for environment in entry.environments:

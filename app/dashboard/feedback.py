@@ -1,16 +1,16 @@
 """The pages of feedback: reviews and reports in one list, one of them with its triage, and the findings of reports."""
 
 import uuid
-from typing import Any
 
 import orjson
 from flask import redirect, request
 from werkzeug.wrappers import Response
-from wtforms import SelectField, TextAreaField
-from wtforms.validators import Length, Optional
+from wtforms import HiddenField, SelectField, TextAreaField
+from wtforms.validators import UUID, Length, Optional
 
 from app.accounts.sessions import Login
 from app.accounts.users import list_members
+from app.core.database import savepoint
 from app.core.database.pages import Criteria
 from app.core.errors import ApiError, NotFound, Unprocessable
 from app.dashboard.customer_context import find_customer_context
@@ -30,6 +30,7 @@ from app.triage.queries import FeedbackItem, find_feedback, list_comments
 from app.triage.queries import list_feedback as read_feedback
 from app.triage.rules import KINDS, MAX_COMMENT_LENGTH, REPORT, REVIEW, STATES
 from app.triage.schemas import FeedbackItemSchema
+from app.triage.service import TriageChanged
 
 feedback = PageBlueprint("feedback", has_scope=True)
 
@@ -62,8 +63,10 @@ class FeedbackFilters(FilterForm):
 
 
 class TriageForm(WriteForm):
-    """State, assignee and comment."""
+    """State, assignee and comment, and the state and assignee that the form was filled from."""
 
+    state_before = HiddenField()
+    assignee_before = HiddenField(validators=[Optional(), UUID()])
     state = SelectField("State", choices=STATES)
     assignee = SelectField("Assignee")
     comment = TextAreaField("Comment", [Optional(), Length(max=MAX_COMMENT_LENGTH)])
@@ -93,7 +96,8 @@ def list_findings(scope: Scope) -> Page:
 def show_item(scope: Scope, kind: str, interaction_id: uuid.UUID) -> Page:
     """Show the review or the report of an interaction."""
     item = _get_item(scope, kind, interaction_id)
-    form = _triage_form(scope.login, state=item.triage, assignee=_text(item.assignee_id))
+    form = _triage_form(scope.login, item)
+    _fill(form, item)
     return _item_page(scope, item, form)
 
 
@@ -101,9 +105,14 @@ def show_item(scope: Scope, kind: str, interaction_id: uuid.UUID) -> Page:
 def triage_item(scope: Scope, kind: str, interaction_id: uuid.UUID) -> Page | Response:
     """Set state and assignee, and add a comment."""
     item = _get_item(scope, kind, interaction_id)
-    form = _triage_form(scope.login, assignee=_text(item.assignee_id))
+    form = _triage_form(scope.login, item)
     try:
-        _save(scope, item, form)
+        with savepoint():
+            _save(scope, item, form)
+    except TriageChanged as error:
+        item = _get_item(scope, kind, interaction_id)
+        _fill(form, item)
+        return _item_page(scope, item, form, error)
     except ApiError as error:
         return _item_page(scope, item, form, error)
     return redirect(scoped_url("feedback.show_item", kind=kind, interaction_id=interaction_id), 303)
@@ -137,24 +146,31 @@ def _get_item(scope: Scope, kind: str, interaction_id: uuid.UUID) -> FeedbackIte
     return item
 
 
-def _triage_form(login: Login, **data: Any) -> TriageForm:
+def _triage_form(login: Login, item: FeedbackItem) -> TriageForm:
     """Return the form; an assignee who has left the workspace can stay."""
-    form = TriageForm(**data)
+    form = TriageForm()
     names = {str(member.user_id): member.email for member in list_members(login.workspace_id)}
-    if data["assignee"]:
-        names.setdefault(data["assignee"], "somebody who has left")
+    for assignee in (_text(item.assignee_id), form.assignee_before.data):
+        if assignee:
+            names.setdefault(assignee, "somebody who has left")
     form.assignee.choices = [(UNASSIGNED, "nobody"), *names.items()]
     return form
+
+
+def _fill(form: TriageForm, item: FeedbackItem) -> None:
+    """Show the triage as it is now, with the comment that was written."""
+    form.state.data = form.state_before.data = item.triage
+    form.assignee.data = form.assignee_before.data = _text(item.assignee_id)
 
 
 def _save(scope: Scope, item: FeedbackItem, form: TriageForm) -> None:
     if not form.validate():
         raise Unprocessable("Please look at the fields that are marked.")
-    assignee_id = uuid.UUID(form.assignee.data) if form.assignee.data else None
-    change = triage.Change(form.state.data, assignee_id)
+    change = triage.Change(form.state.data, _user_id(form.assignee.data))
+    read = triage.Change(form.state_before.data, _user_id(form.assignee_before.data))
     if form.comment.data and form.comment.data.strip():
         triage.add_comment(scope.environment.id, item, form.comment.data, scope.login)
-    triage.set_triage(scope.environment.id, item, change, scope.login)
+    triage.set_triage(scope.environment.id, item, change, scope.login, read=read)
 
 
 def _item_page(scope: Scope, item: FeedbackItem, form: TriageForm, error: ApiError | None = None) -> Page:
@@ -176,3 +192,7 @@ def _item_page(scope: Scope, item: FeedbackItem, form: TriageForm, error: ApiErr
 
 def _text(user_id: uuid.UUID | None) -> str:
     return str(user_id) if user_id else UNASSIGNED
+
+
+def _user_id(text: str | None) -> uuid.UUID | None:
+    return uuid.UUID(text) if text else None

@@ -10,7 +10,7 @@ from wtforms.fields.choices import SelectChoice
 from wtforms.validators import InputRequired, NumberRange, Optional
 
 from app.accounts.guards import require_role
-from app.core.errors import Unprocessable
+from app.core.errors import Conflict, Unprocessable
 from app.core.settings import current_settings
 from app.dashboard.forms import WriteForm
 from app.dashboard.lists import Batch, FilterForm, ItemList, Place, choice_filter, list_page
@@ -111,7 +111,7 @@ def rotate_key(scope: Scope, key_id: str) -> Page | Response:
         return page_with_error({"key": key, "form": form}, Unprocessable("The key was not rotated: the form says why."))
     try:
         successor = products.rotate_key(key.id, form.overlap_hours.data, scope.login.actor)
-    except Unprocessable as error:
+    except (Unprocessable, Conflict) as error:
         return page_with_error({"key": key, "form": form}, error)
     return _secret_page(scope, successor, replaced_key=_get_key(scope, key_id))
 

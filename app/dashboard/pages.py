@@ -12,7 +12,7 @@ from werkzeug.wrappers import Response as AnyResponse
 
 from app.accounts.guards import SAFE_METHODS, current_login, require_role
 from app.accounts.throttle import TooManyAttempts
-from app.core.database import transaction
+from app.core.database import roll_back, transaction
 from app.core.errors import ApiError, Unauthorized
 from app.core.http.blueprint import PRIVATE, private_json
 from app.core.http.errors import error_response
@@ -61,9 +61,10 @@ class Page:
 class PageBlueprint(Blueprint):
     """A blueprint of pages, with their headers, the check of form tokens, and errors as pages.
 
-    Each view runs in one transaction. With `has_login`, for mounts whose guard is a session, it takes the `Login` as
-    its first argument; with `has_scope` the `Scope`, and a workspace without an environment is told how to get one.
-    A form of these takes a role that may change things, unless `is_personal`: then it is about the user alone.
+    Each view runs in one transaction, which is rolled back where the response is an error. With `has_login`, for mounts
+    whose guard is a session, it takes the `Login` as its first argument; with `has_scope` the `Scope`, and a workspace
+    without an environment is told how to get one. A form of these takes a role that may change things, unless
+    `is_personal`: then it is about the user alone.
     `has_forms` tells whether requests that change something need a form token.
     """
 
@@ -120,7 +121,11 @@ class PageBlueprint(Blueprint):
             @functools.wraps(view)
             def wrapper(**arguments: Any) -> AnyResponse:
                 with transaction():
-                    return self._respond(view, arguments, respond)
+                    response = self._respond(view, arguments, respond)
+                    # Failed attempts are counted in transactions of their own, and stay.
+                    if response.status_code >= 400:
+                        roll_back()
+                    return response
 
             # With strict slashes, Flask would redirect to an address that it makes from Host.
             self.add_url_rule(path, endpoint, wrapper, methods=[method], strict_slashes=False)

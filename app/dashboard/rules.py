@@ -34,12 +34,39 @@ class Change(NamedTuple):
 
 
 def list_changes(details: Mapping[str, Any]) -> list[Change]:
-    """Return the values of an audit entry with what they were before.
+    """Return the values of an audit entry with what they were before, except those that have stayed the same."""
+    before, after = _sides(details)
+    names = dict.fromkeys((*after, *before))
+    return [
+        Change(name, _words(name, before[name]) if name in before else None, _words(name, after.get(name)))
+        for name in names
+        if after.get(name) != before.get(name)
+    ]
 
-    `previous` holds the values before by name, or the one value of an entry with one.
+
+def _sides(details: Mapping[str, Any]) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
+    """Return the values of an entry before and after, by name.
+
+    Entries have `previous` beside the values, which holds values by name or is that of the only one; or they have
+    `before`, `after` or both.
     """
+    after = {name: value for name, value in details.items() if name not in ("previous", "before", "after")}
+    if isinstance(details.get("before"), Mapping) or isinstance(details.get("after"), Mapping):
+        return details.get("before") or {}, {**after, **(details.get("after") or {})}
     previous = details.get("previous")
-    after = {name: value for name, value in details.items() if name != "previous" and value is not None}
     if isinstance(previous, Mapping):
-        return [Change(name, previous.get(name), value) for name, value in after.items()]
-    return [Change(name, previous if len(after) == 1 else None, value) for name, value in after.items()]
+        return previous, after
+    return dict.fromkeys(after, previous) if previous is not None and len(after) == 1 else {}, after
+
+
+def _words(name: str, value: Any) -> Any:
+    """Return a value as it is shown: a number or a text as it is, anything else in words."""
+    if value is None or value in ([], {}):
+        return "nobody" if name == "assignee" else "none"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, Mapping):
+        return ", ".join(f"{key}: {_words(key, member)}" for key, member in value.items())
+    if isinstance(value, list):
+        return ", ".join(str(_words(name, member)) for member in value)
+    return value

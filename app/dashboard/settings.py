@@ -10,6 +10,7 @@ from wtforms.validators import InputRequired, Length
 from app.accounts.guards import require_role
 from app.accounts.rules import MAX_NAME_LENGTH
 from app.accounts.sessions import Login
+from app.core.database import savepoint
 from app.core.errors import ApiError, NotFound, Unprocessable
 from app.core.settings import current_settings
 from app.dashboard.environment_form import EnvironmentForm, is_shorter, mode_previews, removal_of
@@ -66,8 +67,10 @@ def create_product(login: Login) -> Page | Response:
     form = NewProductForm()
     try:
         _validate(form)
-        product = products.create_product(login.workspace_id, form.name.data, login.actor)
-        environment = products.create_environment(product.id, form.environment_name.data, login.actor)
+        # The form is shown again with the list of products.
+        with savepoint():
+            product = products.create_product(login.workspace_id, form.name.data, login.actor)
+            environment = products.create_environment(product.id, form.environment_name.data, login.actor)
     except Unprocessable as error:
         return _settings_page(login, form, error)
     return redirect(environment_url("settings.show_settings", environment.id, done="product"), 303)

@@ -2,7 +2,7 @@
 
 import uuid
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 
 from sqlalchemy import func, select
 
@@ -11,7 +11,7 @@ from app.accounts.rules import MAX_NAME_LENGTH
 from app.accounts.service import COMMAND_LINE_ACTOR, record_audit_entry
 from app.core import clock
 from app.core.database import session
-from app.core.errors import NotFound, Unprocessable
+from app.core.errors import Conflict, NotFound, Unprocessable
 from app.core.pepper import current_pepper
 from app.core.wire.text import has_control_character, is_visible, normalize
 from app.events import service as events
@@ -240,15 +240,23 @@ def rotate_key(key_id: str, overlap_hours: int, actor: str = COMMAND_LINE_ACTOR)
     """Create the successor of a key, and let the old key expire after the overlap.
 
     The successor of a key that expires expires at the instant that was set for the key: rotation renews the secret
-    and does not prolong what was granted.
+    and does not prolong what was granted. A key with a valid successor is refused.
     """
     if not 0 <= overlap_hours <= MAX_OVERLAP_HOURS:
         raise Unprocessable(f"The overlap takes 0 to {MAX_OVERLAP_HOURS} hours.")
-    key = get_key(key_id)
-    now = clock.now()
-    if key.revoked_at is not None or (key.expires_at is not None and key.expires_at <= now):
+    # Locked, so that of two simultaneous rotations one sees the successor of the other.
+    key, now = _lock_key(key_id), clock.now()
+    if _has_ended(key):
         raise Unprocessable("This key has ended already; create a new one instead.")
-    granted_until = _granted_until(key)
+    successors = _list_successors(key)
+    for other in successors:
+        if not _has_ended(other):
+            raise Conflict(
+                f"This key was rotated already, and its successor {other.id} is valid. Rotate that one; "
+                "or, if its text is lost, revoke it and rotate this one again."
+            )
+    # A rotation shortens the expiry of the key that it replaces, so only the newest of them has what was granted.
+    granted_until = successors[-1].expires_at if successors else key.expires_at
     overlap_ends_at = now + timedelta(hours=overlap_hours)
     key.expires_at = min(overlap_ends_at, key.expires_at) if key.expires_at else overlap_ends_at
     successor = create_key(
@@ -259,17 +267,23 @@ def rotate_key(key_id: str, overlap_hours: int, actor: str = COMMAND_LINE_ACTOR)
     return successor
 
 
-def _granted_until(key: Key) -> datetime | None:
-    """Return the expiry that was set when a key was created, or None.
+def _lock_key(key_id: str) -> Key:
+    get_key(key_id)
+    return session().get_one(Key, key_id, with_for_update=True, populate_existing=True)
 
-    A rotation shortens the expiry of the key that it replaces, so only the newest key of a chain still has it.
-    """
-    newest_key = key
+
+def _has_ended(key: Key) -> bool:
+    return key.revoked_at is not None or (key.expires_at is not None and key.expires_at <= clock.now())
+
+
+def _list_successors(key: Key) -> list[Key]:
+    """Return the newest successor of a key, the newest of that one, and so on."""
+    keys_of_chain = [key]
     while successor := session().scalar(
-        select(Key).where(Key.replaces_id == newest_key.id).order_by(Key.created_at.desc()).limit(1)
+        select(Key).where(Key.replaces_id == keys_of_chain[-1].id).order_by(Key.created_at.desc()).limit(1)
     ):
-        newest_key = successor
-    return newest_key.expires_at
+        keys_of_chain.append(successor)
+    return keys_of_chain[1:]
 
 
 def _name(text: str) -> str:

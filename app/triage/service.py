@@ -2,6 +2,7 @@
 
 import uuid
 from dataclasses import dataclass
+from typing import TypeVar
 
 from sqlalchemy import func, select
 from sqlalchemy.dialects.postgresql import insert
@@ -17,6 +18,8 @@ from app.triage.models import Triage, TriageComment
 from app.triage.queries import FeedbackItem
 from app.triage.rules import MAX_COMMENT_LENGTH, MAX_COMMENTS, NEW, STATES
 
+Value = TypeVar("Value")
+
 
 class TooManyComments(Conflict):
     """The review or report has as many comments as it can have."""
@@ -25,19 +28,35 @@ class TooManyComments(Conflict):
     sentence = f"There are {MAX_COMMENTS} comments already, which is as many as there can be."
 
 
+class TriageChanged(Conflict):
+    """Somebody else has changed the same value since it was read."""
+
+    code = "triage_changed"
+    sentence = "Somebody has changed the triage meanwhile. This is how it is now; please look, and save again."
+
+
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What is to become of a review or report."""
+    """State and assignee of a review or report."""
 
     state: str
     assignee_id: uuid.UUID | None
 
 
-def set_triage(environment_id: uuid.UUID, item: FeedbackItem, change: Change, login: Login) -> None:
-    """Set state and assignee of a review or report, and write what has changed to the audit log."""
+def set_triage(
+    environment_id: uuid.UUID, item: FeedbackItem, change: Change, login: Login, *, read: Change | None = None
+) -> None:
+    """Set state and assignee of a review or report, and write what has changed to the audit log.
+
+    `read` holds the values that whoever changes them has seen: those that stay the same are left as they are now, and
+    `TriageChanged` is raised for one that somebody else has set to something else.
+    """
     if change.state not in STATES:
         raise Unprocessable(f"The state is one of {', '.join(STATES)}.")
     triage = _lock(environment_id, item)
+    if read is not None:
+        state = _merge(triage.state, read.state, change.state)
+        change = Change(state, _merge(triage.assignee_id, read.assignee_id, change.assignee_id))
     if (triage.state, triage.assignee_id) == (change.state, change.assignee_id):
         return
     if change.assignee_id not in (None, triage.assignee_id):
@@ -54,6 +73,8 @@ def add_comment(environment_id: uuid.UUID, item: FeedbackItem, text: str, login:
     text = text.replace("\r\n", "\n").strip()
     if not 1 <= len(text) <= MAX_COMMENT_LENGTH or has_control_character(text.replace("\n", " ").replace("\t", " ")):
         raise Unprocessable(f"A comment has 1 to {MAX_COMMENT_LENGTH} characters, and no control characters.")
+    # Locked, so that simultaneous comments count each other.
+    _lock(environment_id, item)
     comments = select(func.count()).where(
         TriageComment.environment_id == environment_id, TriageComment.feedback_id == item.id
     )
@@ -73,6 +94,14 @@ def add_comment(environment_id: uuid.UUID, item: FeedbackItem, text: str, login:
     subject = str(item.interaction_id)
     record_audit_entry(login.workspace_id, login.actor, "feedback.commented", subject, kind=item.kind)
     session().flush()
+
+
+def _merge(current: Value, read: Value, new: Value) -> Value:
+    if new == read:
+        return current
+    if current not in (read, new):
+        raise TriageChanged
+    return new
 
 
 def _lock(environment_id: uuid.UUID, item: FeedbackItem) -> Triage:

@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 
 from app import create_app
 from app.accounts.models import Workspace
-from app.core.database import PreparedStatement, after_commit, database, session, transaction
+from app.core.database import PreparedStatement, after_commit, database, savepoint, session, transaction
 from app.core.errors import DatabaseUnavailable
 from config.settings import Settings
 
@@ -34,6 +34,24 @@ def test_a_transaction_commits_and_then_does_what_follows(app: Flask) -> None:
         add_workspace()
         after_commit(lambda: events.append(count_workspaces()))
         assert events == []
+    assert events == [1]
+
+
+def test_a_failed_savepoint_takes_back_only_its_own_part(app: Flask) -> None:
+    events: list[int] = []
+
+    def fail() -> None:
+        with savepoint():
+            add_workspace()
+            after_commit(lambda: events.append(2))
+            raise KeyError
+
+    with transaction():
+        add_workspace()
+        after_commit(lambda: events.append(1))
+        with pytest.raises(KeyError):
+            fail()
+    assert count_workspaces() == 1
     assert events == [1]
 
 

@@ -44,6 +44,42 @@ def test_changes_name_what_was_before() -> None:
     assert list_changes({"kind": "read", "replaces": None}) == [Change("kind", None, "read")]
 
 
+def test_fields_and_refusals_name_what_was_before() -> None:
+    written = {"product": "p", "before": {"enabled": True, "label": {"en": "Size"}}, "after": {"enabled": False}}
+    assert list_changes({**written, "after": {"enabled": False, "allowedValues": ["s", "m"]}}) == [
+        Change("product", None, "p"),
+        Change("enabled", "yes", "no"),
+        Change("allowedValues", None, "s, m"),
+        Change("label", "en: Size", "none"),
+    ]
+    deleted = {"product": "p", "before": {"operations": ["/a", "/b"], "allowedValues": None}}
+    assert list_changes(deleted) == [Change("product", None, "p"), Change("operations", "/a, /b", "none")]
+    refused = {"before": {"personalization": None}, "after": {"personalization": "declined"}}
+    assert list_changes(refused) == [Change("personalization", "none", "declined")]
+
+
+def test_taking_an_assignee_away_is_a_change() -> None:
+    details = {"state": "new", "assignee": None, "previous": {"state": "new", "assignee": "somebody"}}
+    assert list_changes(details) == [Change("assignee", "somebody", "nobody")]
+    details = {"assignee": "somebody", "previous": {"assignee": None}}
+    assert list_changes(details) == [Change("assignee", "nobody", "somebody")]
+
+
+def test_users_of_other_workspaces_are_shown_by_id(owner: FlaskClient, company: Company) -> None:
+    with transaction():
+        other = create_company()
+        stranger_id = users.list_members(other.workspace_id)[0].user_id
+        record_audit_entry(
+            company.workspace_id, f"user {stranger_id}", "feedback.triaged", str(stranger_id), assignee=str(stranger_id)
+        )
+    (row,) = rows(owner, "/audit?action=feedback.triaged")
+    assert f"assignee {stranger_id}" in row
+    for path in ("/audit", "/audit/export.csv", "/audit/export.ndjson"):
+        assert other.email not in owner.get(path).text
+    assert rows(owner, f"/audit?actor={other.email}") == []
+    assert len(rows(owner, f"/audit?actor={stranger_id}")) == 1
+
+
 def test_an_entry_has_actor_action_subject_and_values(owner: FlaskClient, company: Company) -> None:
     with transaction():
         owner_id = users.list_members(company.workspace_id)[0].user_id

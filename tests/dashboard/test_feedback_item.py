@@ -35,7 +35,14 @@ def test_a_form_sets_state_and_assignee_and_adds_a_comment(signed_in: FlaskClien
 
 
 @pytest.mark.parametrize(
-    "values", [{"state": "done"}, {"assignee": str(uuid.uuid4())}, {"comment": "a" * 2_001}, {"comment": "\x1b[0m"}]
+    "values",
+    [
+        {"state": "done"},
+        {"assignee": str(uuid.uuid4())},
+        {"comment": "a" * 2_001},
+        {"comment": "\x1b[0m"},
+        {"assignee_before": "x"},
+    ],
 )
 def test_a_form_with_a_wrong_value_is_shown_again_and_changes_nothing(
     signed_in: FlaskClient, reader: Reader, values: dict[str, str]
@@ -47,6 +54,40 @@ def test_a_form_with_a_wrong_value_is_shown_again_and_changes_nothing(
     assert "csrf_token" in response.text
     with transaction():
         assert get_feedback(reader.company, interaction_id).triage == "new"
+
+
+def test_a_comment_from_an_old_page_leaves_what_a_colleague_has_changed(signed_in: FlaskClient, reader: Reader) -> None:
+    interaction_id = reader.store_review()
+    path = f"/feedback/review/{interaction_id}"
+    form = fields(signed_in.get(path))
+    with transaction():
+        owner_id = owner_login(reader.company).user_id
+    triage(reader.company, interaction_id, "resolved", assignee_id=owner_id)
+    answer = signed_in.post(path, data={**form, "state": "new", "assignee": "", "comment": "Me too."})
+    assert answer.status_code == 303
+    assert "Me too." in signed_in.get(path).text
+    with transaction():
+        item = get_feedback(reader.company, interaction_id)
+        assert (item.triage, item.assignee_id) == ("resolved", owner_id)
+
+
+def test_two_who_change_the_state_see_each_other(signed_in: FlaskClient, reader: Reader) -> None:
+    interaction_id = reader.store_review()
+    path = f"/feedback/review/{interaction_id}"
+    form = fields(signed_in.get(path))
+    triage(reader.company, interaction_id, "resolved")
+    values = {"state": "investigating", "assignee": "", "comment": "Mine."}
+    answer = signed_in.post(path, data={**form, **values})
+    assert answer.status_code == 409
+    assert "changed the triage meanwhile" in answer.text
+    assert '<option selected value="resolved">' in answer.text
+    assert "Mine.</textarea>" in answer.text
+    assert "None yet." in answer.text
+    with transaction():
+        assert get_feedback(reader.company, interaction_id).triage == "resolved"
+    assert signed_in.post(path, data={**fields(answer), **values}).status_code == 303
+    with transaction():
+        assert get_feedback(reader.company, interaction_id).triage == "investigating"
 
 
 def test_a_member_sees_the_triage_and_no_form(client: FlaskClient, reader: Reader) -> None:

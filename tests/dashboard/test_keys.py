@@ -144,6 +144,15 @@ def test_a_rotated_key_ends_after_the_overlap(owner: FlaskClient, company: Compa
     assert actions(company)[-1][0] == "key.rotated"
 
 
+def test_a_rotation_that_is_sent_twice_makes_one_successor(owner: FlaskClient, company: Company) -> None:
+    path = f"/keys/{key_id(company.product_key)}/rotate"
+    assert send(owner, path, path, overlap_hours="2").status_code == 200
+    answer = send(owner, path, path, overlap_hours="2")
+    assert answer.status_code == 409
+    assert "was rotated already" in answer.text
+    assert [action for action, _ in actions(company)].count("key.rotated") == 1
+
+
 @pytest.mark.parametrize("hours", ["", "-1", "169", "x"])
 def test_an_impossible_overlap_changes_nothing(owner: FlaskClient, company: Company, hours: str) -> None:
     path = f"/keys/{key_id(company.product_key)}/rotate"

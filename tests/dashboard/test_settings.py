@@ -1,6 +1,7 @@
 """Products and environments are added, renamed and set on the page of the settings."""
 
 import re
+import uuid
 from html import unescape
 from typing import Any
 
@@ -11,8 +12,10 @@ from sqlalchemy import select
 from app.accounts import users
 from app.accounts.models import AuditEntry
 from app.core.database import session, transaction
+from app.core.errors import Unprocessable
 from app.core.settings import current_settings
 from app.interactions import service as interactions
+from app.products import service as products
 from app.products.models import Environment, Product
 from app.telemetry import persistence
 from tests.context_api import Clock
@@ -82,6 +85,31 @@ def test_a_name_that_is_none_adds_nothing(owner: FlaskClient, company: Company, 
         assert answer.status_code == 422, path
     with transaction():
         assert len(session().scalars(select(Product)).all()) == 1
+        assert len(session().scalars(select(Environment)).all()) == 1
+
+
+def test_a_product_whose_environment_has_no_name_is_not_added(owner: FlaskClient) -> None:
+    before = last_entry()
+    answer = send(owner, "/settings/products", "/settings", name="Shop", environment_name="\u3164")
+    assert answer.status_code == 422
+    assert not re.search(r">Shop</h2>", answer.text)
+    assert not re.search(r">Shop</h2>", owner.get("/settings").text)
+    assert last_entry() == before
+
+
+def test_what_precedes_the_error_of_a_page_is_not_kept(
+    owner: FlaskClient, company: Company, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(product_id: uuid.UUID, name: str, actor: str) -> None:
+        products.create_environment(product_id, name, actor)
+        raise Unprocessable("Not this name.")
+
+    monkeypatch.setattr(products, "rename_product", fail)
+    path = f"/settings/products/{company.product_id}"
+    answer = send(owner, path, path, name="Shop")
+    assert answer.status_code == 422
+    assert "Not this name." in answer.text
+    with transaction():
         assert len(session().scalars(select(Environment)).all()) == 1
 
 

@@ -168,6 +168,22 @@ def test_an_invitation_ends_with_the_role_of_whoever_made_it(
     with transaction():
         members.set_role("admin@example.com", "member")
     assert visitor.get(path).status_code == 404
+    assert NEW not in admin.get("/team").text
+
+
+def test_only_invitations_that_can_be_accepted_are_counted(
+    app: Flask, owner: FlaskClient, company: Company, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("app.accounts.invitations.MAX_OPEN_INVITATIONS", 1)
+    admin = app.test_client()
+    sign_in_as(admin, company, "admin")
+    assert NEW in invite(admin).text
+    assert NEW in owner.get("/team").text
+    assert invite(owner, "other@example.com").status_code == 409
+    with transaction():
+        members.remove_user("admin@example.com")
+    assert NEW not in owner.get("/team").text
+    assert invite(owner, "other@example.com").status_code == 200
 
 
 def test_only_owners_change_who_is_an_owner(client: FlaskClient, company: Company) -> None:

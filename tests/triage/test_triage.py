@@ -1,8 +1,10 @@
 """Triage of reviews and reports: states, assignees, comments, audit entries, and how long they stay."""
 
+import threading
 from datetime import timedelta
 
 import pytest
+from flask import Flask
 from sqlalchemy import select, text
 
 from app.accounts.models import AuditEntry
@@ -119,6 +121,28 @@ def test_comments_of_one_review_are_bounded(reader: Reader) -> None:
             service.add_comment(reader.company.environment_id, item, f"Comment {number}.", login)
         with pytest.raises(TooManyComments):
             service.add_comment(reader.company.environment_id, item, "One more.", login)
+
+
+def test_simultaneous_comments_count_each_other(app: Flask, reader: Reader, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(service, "MAX_COMMENTS", 1)
+    interaction_id = reader.store_review()
+    errors = []
+
+    def comment_too() -> None:
+        with app.app_context():
+            try:
+                triage(reader.company, interaction_id, "new", comment="Two.")
+            except TooManyComments as error:
+                errors.append(error)
+
+    thread = threading.Thread(target=comment_too)
+    with transaction():
+        item, login = get_feedback(reader.company, interaction_id), owner_login(reader.company)
+        service.add_comment(reader.company.environment_id, item, "One.", login)
+        thread.start()
+        thread.join(0.3)
+    thread.join(timeout=10)
+    assert len(errors) == 1
 
 
 def test_triage_leaves_with_its_feedback_however_late_it_was_changed(reader: Reader) -> None:

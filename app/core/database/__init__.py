@@ -3,7 +3,7 @@
 from app.core.database.engine import Database, Timeouts, database, install
 from app.core.database.models import Base
 from app.core.database.prepared import PreparedStatement, PreparedTransaction
-from app.core.database.transaction import after_commit, first_in_session, session, transaction
+from app.core.database.transaction import after_commit, first_in_session, roll_back, savepoint, session, transaction
 
 __all__ = [
     "Base",
@@ -15,6 +15,8 @@ __all__ = [
     "database",
     "first_in_session",
     "install",
+    "roll_back",
+    "savepoint",
     "session",
     "transaction",
 ]

@@ -1,7 +1,7 @@
 """Transactions: the only place that commits."""
 
-from collections.abc import Callable
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from typing import Any, TypeVar
 
@@ -59,14 +59,40 @@ def transaction() -> AbstractContextManager[None]:
     return _UnitOfWork()
 
 
+@contextmanager
+def savepoint() -> Iterator[None]:
+    """Run a block within the current transaction; what the block has done is undone when it raises."""
+    unit = _unit()
+    callback_count = len(unit.callbacks)
+    try:
+        with session().begin_nested():
+            yield
+    except BaseException:
+        del unit.callbacks[callback_count:]
+        raise
+
+
+def roll_back() -> None:
+    """Undo what the current transaction has done so far."""
+    unit = _unit()
+    unit.callbacks.clear()
+    if unit.session is not None:
+        unit.session.rollback()
+
+
 def session() -> Session:
     """Return the session of the current transaction."""
-    unit = _current.get()
-    if unit is None:
-        raise RuntimeError("there is no transaction around this")
+    unit = _unit()
     if unit.session is None:
         unit.session = Session(database().sessions, expire_on_commit=False)
     return unit.session
+
+
+def _unit() -> _UnitOfWork:
+    unit = _current.get()
+    if unit is None:
+        raise RuntimeError("there is no transaction around this")
+    return unit
 
 
 def first_in_session(prepared: PreparedStatement[Row], **parameters: Any) -> Row | None:
