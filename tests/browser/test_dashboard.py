@@ -194,6 +194,7 @@ def test_somebody_who_is_invited_joins_looks_and_switches_back(page: Page, stack
     assert "Join" not in page.texts("h1")[0]
     page.driver.get(stack.url)
     page.choose("[name=workspace]", str(guest.workspace_id))
+    page.press("Switch")
     page.wait_for(".who", "owner")
     page.follow("Keys")
     page.wait_for("h1", "Keys")
