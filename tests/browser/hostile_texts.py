@@ -77,7 +77,8 @@ FIELD_USE = """
 """
 INVITATION = """
     INSERT INTO invitations (workspace_id, id, digest, email, role, created_by, created_at, expires_at)
-    VALUES (%(workspace)s, gen_random_uuid(), '', 'email', 'member', gen_random_uuid(), now(), now() + interval '1 day')
+    SELECT workspace_id, gen_random_uuid(), '', 'email', 'member', user_id, now(), now() + interval '1 day'
+    FROM memberships WHERE workspace_id = %(workspace)s LIMIT 1
 """
 PRODUCTS = "SELECT id FROM products WHERE workspace_id = %(workspace)s"
 ENVIRONMENTS = f"SELECT id FROM environments WHERE product_id IN ({PRODUCTS})"

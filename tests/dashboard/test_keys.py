@@ -37,7 +37,9 @@ def key_id(text: str) -> str:
 
 def actions(company: Company) -> list[tuple[str, str]]:
     with transaction():
-        rows = session().scalars(select(AuditEntry).where(AuditEntry.workspace_id == company.workspace_id))
+        rows = session().scalars(
+            select(AuditEntry).where(AuditEntry.workspace_id == company.workspace_id).order_by(AuditEntry.id)
+        )
         return [(entry.action, entry.actor) for entry in rows.all() if entry.action.startswith("key.")]
 
 

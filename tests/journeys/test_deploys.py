@@ -156,7 +156,7 @@ def test_a_worker_that_is_told_to_end_finishes_its_job(stack: Stack) -> None:
     with psycopg2.connect(stack.database_url) as connection, connection.cursor() as cursor:
         cursor.execute("LOCK TABLE interactions IN SHARE ROW EXCLUSIVE MODE")
         assert sender.send_batch() == 202
-        wait_until(lambda: stack.value(UNCLAIMED_BATCHES) == 0, 20)
+        wait_until(lambda: stack.value(UNCLAIMED_BATCHES) == 0, 60)
         worker.send_signal(signal.SIGTERM)
         time.sleep(1)
         assert worker.poll() is None
