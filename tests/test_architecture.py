@@ -156,7 +156,7 @@ STEPS = {"playground.show_interaction": "a script of the playground calls it; it
 def test_every_page_is_in_the_navigation(app: Flask) -> None:
     templates = ROOT / "app/dashboard/templates"
     frame = "".join((templates / name).read_text() for name in ("base.html", "components/reference.html"))
-    linked_endpoints = set(re.findall(r"href=.{4,}?(?:url_for|scoped_url)\('([\w.]+)'\)", frame))
+    linked_endpoints = set(re.findall(r"""href="\{\{ (?:url_for|scoped_url)\('([\w.]+)'\)""", frame))
     linked_endpoints |= {link.endpoint for _, group in NAVIGATION for link in group}
     names = {mount.blueprint.name for mount in PAGE_MOUNTS}
     pages = {

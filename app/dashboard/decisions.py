@@ -16,7 +16,6 @@ from app.webhooks import service as webhooks
 from app.webhooks.addresses import read_url
 
 SHOW_LEDGER = "The command flask ledger show lists them by day and SDK."
-"""How long before its expiry a key is listed."""
 
 LEDGER_DAYS = 2
 """Today and yesterday: what was lost or refused before is past mending."""

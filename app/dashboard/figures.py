@@ -3,11 +3,10 @@
 from dataclasses import dataclass
 from math import hypot, sqrt
 
+from app.summaries.rules import MIN_OBSERVATIONS
+
 Z_95 = 1.959964
 """The quantile of the normal distribution for an interval at 95 %."""
-
-MIN_OBSERVATIONS = 10
-"""A share of fewer observations says nothing, and is not shown."""
 
 MINUTES_SINCE_MS = 120_000
 """From when on a duration is written in minutes."""

@@ -1,10 +1,8 @@
 """Lists of pages: filters in the address, keyset pages, and exports that stream."""
 
 import itertools
-import uuid
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
@@ -16,12 +14,12 @@ from wtforms.validators import Length, Optional, ValidationError
 from app.core.database import transaction
 from app.core.database.pages import Criteria, Page, PagedTable, Position
 from app.core.errors import Unprocessable
-from app.core.wire.fields import to_storable
 from app.core.wire.schemas import Schema
 from app.core.wire.text import has_control_character
 from app.dashboard.scope import DAYS, ENVIRONMENT, scoped_url
 from app.exports.files import Format, LineEncoder
 from app.reading.rules import BadCursor, read_cursor, write_cursor
+from app.reading.service import time_place, time_position
 
 PAGE_SIZE = 50
 EXPORT_BATCH_SIZE = 1_000
@@ -129,9 +127,9 @@ def list_by_position(
     """Return the list of what a function reads by pages."""
 
     def read_batch(limit: int, place: Place | None) -> Batch:
-        page = read(limit, _position(place) if place else None)
+        page = read(limit, time_position(place) if place else None)
         position = page.next_position
-        return Batch(page.rows, [position.at.isoformat(), str(position.id)] if position else None)
+        return Batch(page.rows, time_place(position) if position else None)
 
     return ItemList(name, schema, read_batch, cursor_scope)
 
@@ -218,11 +216,3 @@ def _cursor(items: ItemList, place: Place) -> str:
 
 def _cursor_scope(items: ItemList) -> list[object]:
     return [items.name, *items.cursor_scope]
-
-
-def _position(place: Place) -> Position:
-    at, id_ = place
-    instant = datetime.fromisoformat(at)
-    if instant.tzinfo is None:
-        raise ValueError(at)
-    return Position(to_storable(instant), uuid.UUID(id_))

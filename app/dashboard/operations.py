@@ -13,7 +13,7 @@ from app.core.database.pages import Criteria
 from app.core.errors import NotFound
 from app.core.wire.text import has_control_character
 from app.dashboard.days import counts_of, dates_of, kept_days, outcome_chart, shown_days, success_share, volume_chart
-from app.dashboard.figures import MIN_OBSERVATIONS, Share
+from app.dashboard.figures import Share
 from app.dashboard.lists import Batch, FilterForm, ItemList, Place, choice_filter, list_page, text_filter
 from app.dashboard.pages import Page, PageBlueprint
 from app.dashboard.scope import Scope
@@ -24,7 +24,7 @@ from app.reading.service import operation_place, operation_position
 from app.summaries import queries as summaries
 from app.summaries.days import Counts, DayCounts, DayRange, list_days, list_operation_days
 from app.summaries.queries import OperationCriteria, OperationItem
-from app.summaries.rules import Sort
+from app.summaries.rules import MIN_OBSERVATIONS, Sort
 from app.summaries.schemas import OperationItemSchema
 
 operations = PageBlueprint("operations", has_scope=True)

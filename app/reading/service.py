@@ -134,9 +134,9 @@ def _list_by_time(
         until=until if query.order is Order.NEWEST else min(until, settled(environment_id)),
         filters={filter_name: getattr(query, filter_name) for filter_name in table.filters},
     )
-    page = table.list(criteria, query.limit, _read(query.cursor, scope, _position))
-    place = page.next_position
-    return ItemPage(page.rows, write_cursor(scope, [place.at.isoformat(), str(place.id)]) if place else None)
+    page = table.list(criteria, query.limit, _read(query.cursor, scope, time_position))
+    position = page.next_position
+    return ItemPage(page.rows, write_cursor(scope, time_place(position)) if position else None)
 
 
 def _scope(name: str, environment_id: uuid.UUID, query: ListQuery) -> list[object]:
@@ -156,7 +156,13 @@ def _read(cursor: str | None, scope: list[object], parse: Callable[[list[str]], 
         raise Unprocessable(problems=[Problem("/cursor", "cursor", sentence)]) from None
 
 
-def _position(place: list[str]) -> Position:
+def time_place(position: Position) -> list[str]:
+    """Return a position as a cursor carries it."""
+    return [position.at.isoformat(), str(position.id)]
+
+
+def time_position(place: list[str]) -> Position:
+    """Return the position that a cursor carries, which may be forged, or raise `ValueError`."""
     at, id_ = place
     instant = datetime.fromisoformat(at)
     if instant.tzinfo is None:

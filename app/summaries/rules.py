@@ -5,8 +5,8 @@ from enum import StrEnum
 MAX_DAYS = 365
 DEFAULT_DAYS = 30
 
-MIN_REVIEWS = 10
-"""A rate of fewer reviews says nothing, and is not shown."""
+MIN_OBSERVATIONS = 10
+"""A share of fewer observations says nothing, and is not shown."""
 
 
 class Sort(StrEnum):
@@ -22,4 +22,4 @@ class Sort(StrEnum):
 
 def rate(count: int, review_count: int) -> float | None:
     """Return a share of reviews, or None where there are too few."""
-    return count / review_count if review_count >= MIN_REVIEWS else None
+    return count / review_count if review_count >= MIN_OBSERVATIONS else None

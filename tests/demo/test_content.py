@@ -26,7 +26,7 @@ from config.allowlist import ALLOWLIST, read_allowlist
 NOW = datetime(2026, 6, 17, 15, 20, tzinfo=UTC)
 WEEK = [NOW + timedelta(days=number) for number in range(7)]
 """So that each incident is once on each day of the week."""
-MIN_REVIEWS = 10
+MIN_OBSERVATIONS = 10
 
 
 @cache
@@ -53,7 +53,7 @@ def reports(now: datetime = NOW) -> list[WrittenReport]:
 
 
 def shares(rows: list[WrittenReview]) -> dict[str, float]:
-    assert len(rows) >= MIN_REVIEWS
+    assert len(rows) >= MIN_OBSERVATIONS
     counts = Counter(row.outcome for row in rows)
     return {outcome: counts[outcome] / len(rows) for outcome in OUTCOMES}
 
@@ -120,8 +120,8 @@ def test_every_surface_outcome_and_kind_of_finding_is_there() -> None:
 
 def test_some_operations_have_fewer_than_ten_reviews() -> None:
     counts = Counter(review.visit.operation.name for review in reviews())
-    assert counts["/gift-cards/:id"] < MIN_REVIEWS
-    assert counts["list_versions"] < MIN_REVIEWS
+    assert counts["/gift-cards/:id"] < MIN_OBSERVATIONS
+    assert counts["list_versions"] < MIN_OBSERVATIONS
 
 
 def test_the_notes_vary() -> None:

@@ -1,7 +1,5 @@
 // What makes pages nicer with JavaScript; everything works without it.
 
-document.documentElement.classList.add("js");
-
 // Instants in the reader's zone; UTC stays as the title.
 const thisYear = new Date().getFullYear();
 function write(element) {
