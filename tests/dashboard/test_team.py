@@ -76,7 +76,9 @@ def test_somebody_without_an_account_joins_with_a_password_of_their_own(
     path = path_in(page)
     assert 'data-copy="#invitation"' in page.text
     assert path not in owner.get("/team").text
-    assert "Join Example company" in visitor.get(path).text
+    page = visitor.get(path)
+    assert "Join Example company" in page.text
+    assert f'action="{path}"' in page.text
     assert accept(visitor, path).location == "/"
     assert visitor.get("/api/session").json["user"]["role"] == "admin"
     assert roles(company)[NEW] == "admin"
