@@ -70,6 +70,7 @@ def pytest_terminal_summary(terminalreporter: Any) -> Iterator[None]:
 def _products(product_program: Program, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., Product]]:
     """Start a product for each set of options of a module, and end all of them with it."""
     products: dict[str, Product] = {}
+    failures: dict[str, str] = {}
     with ExitStack() as cleanup:
 
         def start(routes: Sequence[Route], options: Mapping[str, Any]) -> Product:
@@ -82,8 +83,13 @@ def _products(product_program: Program, tmp_path_factory: pytest.TempPathFactory
                 )
                 cleanup.callback(product.kill)
                 product.recorder = recorder
-                product.wait_until_it_listens()
                 products[name] = product
+                try:
+                    product.wait_until_it_listens()
+                except AssertionError as error:
+                    failures[name] = str(error)
+            if name in failures:
+                pytest.fail(failures[name], pytrace=False)
             return products[name]
 
         yield start

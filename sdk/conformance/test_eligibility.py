@@ -67,7 +67,7 @@ SDK_HEADERS = {"agent-feedback", "link", "vary", "cache-control", "service-conte
 
 @pytest.fixture
 def product(launch: Launch) -> Product:
-    return launch(ROUTES, maxBodyBytes=MAX_BODY_BYTES, flushInterval=60_000)
+    return launch(ROUTES, cacheMode="private", maxBodyBytes=MAX_BODY_BYTES, flushInterval=60_000)
 
 
 def require_untouched(response: Response, entry: dict[str, Any]) -> None:
