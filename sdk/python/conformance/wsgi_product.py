@@ -2,11 +2,13 @@
 
 import json
 import os
+import signal
 from collections.abc import Callable, Iterable
 from http import HTTPStatus
 from typing import Any
 
 from gunicorn.app.base import BaseApplication
+from gunicorn.arbiter import Arbiter
 from product import CONTROL_PREFIX, Reply, Routes, control, fail_after, make_feedback, shut_down
 
 Environ = dict[str, Any]
@@ -70,14 +72,14 @@ class Server(BaseApplication):
             "bind": f"127.0.0.1:{os.environ['PORT']}",
             "worker_class": "gthread",
             "threads": 32,
-            "preload_app": True,
             # An idle connection would hold up the end of the process.
             "keepalive": 0,
             "graceful_timeout": 30,
             "timeout": 120,
             "loglevel": "warning",
             "control_socket_disable": True,
-            "worker_exit": lambda _server, _worker: shut_down(feedback),
+            "post_worker_init": lambda _worker: start.announce(),
+            "worker_exit": lambda _server, worker: worker.pid == os.getpid() and shut_down(feedback),
         }
         for name, value in settings.items():
             self.cfg.set(name, value)
@@ -85,6 +87,40 @@ class Server(BaseApplication):
     def load(self) -> Callable[..., Iterable[bytes]]:
         return controlled(feedback.wsgi(application))
 
+    def run(self) -> None:
+        PatientArbiter(self).run()
+
+
+class Start:
+    """The start of the worker, during which a SIGTERM waits: gunicorn would lose it."""
+
+    def __init__(self) -> None:
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})
+        self._reader, self._writer = os.pipe()
+
+    def announce(self) -> None:
+        """Tell the master, from the worker, that signals are handled now."""
+        os.write(self._writer, b"1")
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})
+
+    def wait(self) -> None:
+        """Wait in the master until the worker has announced it, or ended."""
+        if self._writer:
+            os.close(self._writer)
+            self._writer = 0
+            os.read(self._reader, 1)
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})
+
+
+class PatientArbiter(Arbiter):
+    """gunicorn's master, which takes signals once its worker does."""
+
+    def spawn_workers(self) -> None:
+        super().spawn_workers()
+        start.wait()
+
+
+start = Start()
 
 if __name__ == "__main__":
     Server().run()
