@@ -5,6 +5,9 @@ import hashlib
 import hmac
 import json
 import re
+import secrets
+import time
+import uuid
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -81,6 +84,16 @@ def read_claims(token: str, api_key: str = KEY) -> dict[str, Any]:
     assert len(from_b64u(claims["n"])) == rules["nonceBytes"]
     assert TIME_ORDERED.fullmatch(claims["i"])
     return claims
+
+
+def mint(api_key: str = KEY) -> str:
+    """Return a capability as a product makes one."""
+    now = int(time.time())
+    claims = {"v": 1, "i": str(uuid.uuid4()), "iat": now, "exp": now + 7200, "n": b64u(secrets.token_bytes(18))}
+    head = f"afr2_{api_key.split('_')[2]}"
+    message = f"{head}.{b64u(json.dumps(claims, separators=(',', ':')).encode())}"
+    mac = hmac.new(hashlib.sha256(api_key.encode()).digest(), message.encode(), "sha256").digest()
+    return f"{message}.{b64u(mac)}"
 
 
 def signed_interaction_id(route: str, company_key: str = COMPANY_KEY, head: bytes = bytes(10)) -> str:
