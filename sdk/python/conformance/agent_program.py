@@ -21,7 +21,7 @@ class Session:
     def __init__(self) -> None:
         self._page: Page | None = None
         self._received: Received | None = None
-        self._allowed_origins: Sequence[str] = []
+        self._allowed_origins: Sequence[str] | None = None
         self._verbs: dict[str, Callable[[Command], Any]] = {
             "fetch": self._fetch,
             "discover": self._discover,
@@ -53,31 +53,31 @@ class Session:
             raise ServiceUnavailable(f"the product answered with status {page.status_code}")
         if page.status_code >= 300:
             raise ServiceRefused(page.status_code, None)
-        self._page = page
-        self._allowed_origins = command.get("allowedOrigins", _loopback_origins(page))
-        self._received = from_response(page, allowed_origins=self._allowed_origins)
-        return self._content()
+        self._page, self._allowed_origins = page, command.get("allowedOrigins")
+        return self._receive(from_response(page, allowed_origins=self._allowed_origins or []))
 
     def _discover(self, _command: Command) -> Any:
         if self._page is None:
             raise ValueError("nothing was fetched")
-        received = discover(self._page, allowed_origins=self._allowed_origins)
-        self._received = received or self._received
-        return self._content()
+        return self._receive(discover(self._page, allowed_origins=self._allowed_origins or []))
+
+    def _receive(self, received: Received | None) -> Any:
+        """Keep what was received, and return its envelope."""
+        if received and self._allowed_origins is None:
+            origins = _loopback_origins(received)
+            received = Received(received.content, origins, received.context, received.retry_headers)
+        self._received = received
+        return (received.content or None) if received else None
 
     def _envelope(self) -> Received:
         if self._received is None:
             raise ValueError("the last response has no envelope")
         return self._received
 
-    def _content(self) -> Any:
-        return (self._received.content or None) if self._received else None
 
-
-def _loopback_origins(page: Page) -> list[str]:
+def _loopback_origins(received: Received) -> list[str]:
     """Return the service that an envelope names if it is on this machine: allowed where a command names no origins."""
-    received = from_response(page, allowed_origins=[])
-    origin = received.service_origin if received else None
+    origin = received.service_origin
     return [origin] if origin and urlsplit(origin).hostname in LOOPBACK_HOSTS else []
 
 

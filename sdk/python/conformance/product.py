@@ -152,7 +152,7 @@ def put(feedback: AgentFeedback, count: int, per_second: float) -> None:
         # Shorter ones would take longer than they say.
         if delay_s > 0.001:
             time.sleep(delay_s)
-        feedback.start_interaction().record("http_json", "/put", statusCode=200, durationMs=1)
+        feedback.start("/put").finish(status_code=200, duration_ms=1)
 
 
 def counters(feedback: AgentFeedback) -> dict[str, Any]:
