@@ -132,14 +132,38 @@ def start_alone(product_program: Program, tmp_path: Path) -> Iterator[Launch]:
 
 
 @pytest.fixture(scope="session")
-def agent(agent_program: Program, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Agent]:
+def _agents(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[Program], Agent]]:
+    """Run each agent program once."""
+    agents: dict[str, Agent] = {}
+    with ExitStack() as cleanup:
+
+        def start(program: Program) -> Agent:
+            key = str(program)
+            if key not in agents:
+                errors = cleanup.enter_context((tmp_path_factory.mktemp("agent") / "stderr").open("wb"))
+                agents[key] = Agent(program, errors)
+                cleanup.callback(agents[key].end)
+            return agents[key]
+
+        yield start
+
+
+@pytest.fixture(scope="session")
+def agent(agent_program: Program, _agents: Callable[[Program], Agent]) -> Agent:
     """Run the agent program."""
-    with (tmp_path_factory.mktemp("agent") / "stderr").open("wb") as errors:
-        agent = Agent(agent_program, errors)
-        try:
-            yield agent
-        finally:
-            agent.end()
+    return _agents(agent_program)
+
+
+@pytest.fixture
+def customer_agent(
+    product_program: Program, pytestconfig: pytest.Config, _agents: Callable[[Program], Agent]
+) -> Agent:
+    """Run the agent program of the product's language, or that of another one where it has none."""
+    agent_programs = languages.programs(pytestconfig.stash[_LANGUAGES], "agent")
+    own = [program for program in agent_programs if program.language.name == product_program.language.name]
+    if not agent_programs:
+        pytest.skip("no language has an agent program")
+    return _agents((own or agent_programs)[0])
 
 
 @pytest.fixture
