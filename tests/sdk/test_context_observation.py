@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from agent_feedback.observation import observe
+from agent_feedback.context.observation import observe
 
 
 def test_an_observation_has_the_listed_members_only() -> None:

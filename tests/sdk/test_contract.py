@@ -9,22 +9,22 @@ from agent_feedback import (
     agent_http,
     agent_response,
     capability,
-    context_action,
-    context_client,
-    context_interaction,
     envelope,
-    event_queue,
     html_insert,
-    http,
-    observation,
     operation,
     options,
     protocol_files,
     relay,
     runtime_hint,
-    telemetry,
 )
 from agent_feedback.adapters import wsgi
+from agent_feedback.context import action as context_action
+from agent_feedback.context import calls as context_client
+from agent_feedback.context import interaction as context_interaction
+from agent_feedback.context import observation
+from agent_feedback.http import client as http
+from agent_feedback.telemetry import event_queue
+from agent_feedback.telemetry import queue as telemetry
 
 CONTRACT = protocol_files.read("contract.json")
 OPTIONS: dict[str, dict[str, Any]] = CONTRACT["options"]

@@ -4,7 +4,7 @@ import re
 from typing import Any
 
 from agent_feedback import protocol_files, relay
-from agent_feedback.http import HttpResponse
+from agent_feedback.http.client import HttpResponse
 from agent_feedback.relay import RelayError, read_body, rewrite_urls
 
 from tests.sdk.vectors.cases import Case, read_cases

@@ -3,8 +3,8 @@
 from typing import Any
 
 from agent_feedback.interaction_id import format_uuid, stamped_bytes
-from agent_feedback.losses import LossReport
 from agent_feedback.options import RequestCallback
+from agent_feedback.telemetry.losses import LossReport
 
 from app.telemetry.schemas import TelemetryBatchSchema
 from tests.sdk.site import Client

@@ -11,10 +11,11 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from agent_feedback import agent_http, context_action, protocol_files
+from agent_feedback import agent_http, protocol_files
 from agent_feedback.agent_context import ContextAction
 from agent_feedback.agent_response import read_members
-from agent_feedback.context_interaction import HEADER
+from agent_feedback.context import action as context_action
+from agent_feedback.context.interaction import HEADER
 from agent_feedback.envelope import FIELD
 
 __all__ = ["ContextAction", "Received", "from_response"]

@@ -6,7 +6,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from agent_feedback.errors import ServiceRefused, ServiceUnavailable
-from agent_feedback.http import HttpClient, HttpResponse
+from agent_feedback.http.client import HttpClient, HttpResponse
 from agent_feedback.options import LOOPBACK_HOSTS
 
 TIMEOUT_S = 10.0

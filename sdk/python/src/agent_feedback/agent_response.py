@@ -5,7 +5,7 @@ from contextlib import suppress
 from html.parser import HTMLParser
 from typing import Any
 
-from agent_feedback import context_action
+from agent_feedback.context import action as context_action
 from agent_feedback.envelope import FIELD
 
 MEMBERS_BY_ELEMENT_ID = {"agent-feedback": FIELD, context_action.ELEMENT_ID: context_action.FIELD}

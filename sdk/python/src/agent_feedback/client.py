@@ -9,13 +9,13 @@ from typing import Any
 from agent_feedback.adapters.wsgi import WsgiAdapter
 from agent_feedback.capability import LIFETIME_S, NONCE_BYTES, consent_subject, mint
 from agent_feedback.consent import UNKNOWN, ConsentCache
-from agent_feedback.context import CustomerContext
+from agent_feedback.context.client import CustomerContext
 from agent_feedback.envelope import EnvelopeContext, build, encode
 from agent_feedback.interaction_id import format_uuid, time_ordered_bytes
 from agent_feedback.operation import normalize_named_operation, normalize_operation
 from agent_feedback.options import RequestCallback, read_options
 from agent_feedback.runtime_hint import USER_AGENT, clean_hint, user_agent_hint
-from agent_feedback.telemetry import TelemetryQueue
+from agent_feedback.telemetry.queue import TelemetryQueue
 from agent_feedback.timestamps import timestamp
 
 logger = logging.getLogger("agent_feedback")

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from agent_feedback import protocol_files
 from agent_feedback.errors import ServiceRefused, ServiceUnavailable
-from agent_feedback.http import HttpClient
+from agent_feedback.http.client import HttpClient
 from agent_feedback.options import Options
 
 _BOUNDS: dict[str, int] = protocol_files.read("contract.json")["consentCache"]

@@ -9,9 +9,9 @@ from typing import Any
 from urllib.parse import quote, urlsplit
 
 from agent_feedback import protocol_files
-from agent_feedback.circuit_breaker import CircuitBreaker
 from agent_feedback.errors import ServiceUnavailable
-from agent_feedback.http import HttpClient, HttpResponse
+from agent_feedback.http.circuit_breaker import CircuitBreaker
+from agent_feedback.http.client import HttpClient, HttpResponse
 
 RETRY_AFTER_S = 1
 """The `Retry-After` of a 503, and how long after a failure no thread of the product waits for the service."""

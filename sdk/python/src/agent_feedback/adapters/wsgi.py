@@ -9,10 +9,11 @@ import time
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from agent_feedback import context_action, html_insert, protocol_files
+from agent_feedback import html_insert, protocol_files
 from agent_feedback.adapters.wsgi_response import BufferedBody, BufferedResponse, Headers, close_body
-from agent_feedback.context_action import ContextActions, PendingAction, ResponseInfo
-from agent_feedback.context_interaction import INTERACTION_KEY, ContextSlot
+from agent_feedback.context import action as context_action
+from agent_feedback.context.action import ContextActions, PendingAction, ResponseInfo
+from agent_feedback.context.interaction import INTERACTION_KEY, ContextSlot
 from agent_feedback.eligibility import PathRules
 from agent_feedback.envelope import FIELD
 from agent_feedback.json_splice import member_names, splice

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from itertools import chain
 from typing import Any
 
-from agent_feedback.context_interaction import ContextSlot
+from agent_feedback.context.interaction import ContextSlot
 from agent_feedback.eligibility import index_headers, is_eligible, surface_of
 from agent_feedback.options import Options
 

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from agent_feedback.errors import ServiceUnavailable, ServiceUnreachable
-from agent_feedback.http_connection import Connection
+from agent_feedback.http.connection import Connection
 from agent_feedback.version import VERSION
 
 MAX_RESPONSE_BYTES = 1024 * 1024

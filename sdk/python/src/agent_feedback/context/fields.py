@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 from urllib.parse import quote
 
-from agent_feedback.context_client import CallOptions, ContextCall, ContextClient, JsonObject
+from agent_feedback.context.calls import CallOptions, ContextCall, ContextClient, JsonObject
 
 
 class FieldDefinition(NamedTuple):

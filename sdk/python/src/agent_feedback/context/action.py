@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from agent_feedback.context import Observation
-from agent_feedback.context_client import JsonObject
-from agent_feedback.context_interaction import (
+from agent_feedback.context.calls import JsonObject
+from agent_feedback.context.client import Observation
+from agent_feedback.context.interaction import (
     HEADER,
     ContextRequest,
     ContextSlot,
@@ -13,9 +13,9 @@ from agent_feedback.context_interaction import (
     route_of,
     signed_interaction_id,
 )
+from agent_feedback.context.observation import observe
 from agent_feedback.interaction_id import new_interaction_id
 from agent_feedback.keys import CompanyKey
-from agent_feedback.observation import observe
 from agent_feedback.relay import mount_path, rewrite_urls
 
 if TYPE_CHECKING:

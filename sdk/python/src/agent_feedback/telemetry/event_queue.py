@@ -2,8 +2,8 @@
 
 from collections import Counter, deque
 
-from agent_feedback.batch import Batch, QueuedEvent
-from agent_feedback.losses import UnreportedLosses
+from agent_feedback.telemetry.batch import Batch, QueuedEvent
+from agent_feedback.telemetry.losses import UnreportedLosses
 
 BATCH_SIZE = 50
 

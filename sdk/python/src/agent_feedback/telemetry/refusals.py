@@ -4,7 +4,7 @@ import json
 import re
 
 from agent_feedback.errors import ServiceRefused
-from agent_feedback.http import HttpResponse
+from agent_feedback.http.client import HttpResponse
 
 _EVENT_POINTER = re.compile(r"/events/(0|[1-9][0-9]{0,5})(?:/|\Z)")
 _COUNT = re.compile(r"[0-9]{1,9}\Z")

@@ -5,9 +5,9 @@ import logging
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple, TypeVar
 
-from agent_feedback.circuit_breaker import CircuitBreaker
 from agent_feedback.errors import ServiceError, ServiceRefused, ServiceUnavailable
-from agent_feedback.http import HttpClient, HttpResponse
+from agent_feedback.http.circuit_breaker import CircuitBreaker
+from agent_feedback.http.client import HttpClient, HttpResponse
 from agent_feedback.keys import CompanyKey
 
 BREAKER_OPEN_S = 5.0

@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 from agent_feedback.interaction_id import format_uuid, time_ordered_bytes
-from agent_feedback.losses import LossReport
+from agent_feedback.telemetry.losses import LossReport
 
 
 class QueuedEvent(NamedTuple):

@@ -12,12 +12,12 @@ from contextlib import suppress
 from typing import Any
 
 from agent_feedback import protocol_files
-from agent_feedback.batch import Batch
 from agent_feedback.errors import ServiceUnavailable, ServiceUnreachable
-from agent_feedback.event_queue import BATCH_SIZE, EventQueue
-from agent_feedback.http import HttpClient, HttpResponse, backoff_s
+from agent_feedback.http.client import HttpClient, HttpResponse, backoff_s
 from agent_feedback.options import Options
-from agent_feedback.refusals import counted_events, exceeded_quota, refused_indexes
+from agent_feedback.telemetry.batch import Batch
+from agent_feedback.telemetry.event_queue import BATCH_SIZE, EventQueue
+from agent_feedback.telemetry.refusals import counted_events, exceeded_quota, refused_indexes
 
 FIRST_BACKOFF_S = 0.2
 MAX_BACKOFF_S = 5.0

@@ -14,9 +14,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from agent_feedback import protocol_files
-from agent_feedback.context_client import CallOptions, ContextAccess, ContextCall, ContextClient, JsonObject
-from agent_feedback.context_fields import ContextFields
-from agent_feedback.context_interaction import (
+from agent_feedback.context.calls import CallOptions, ContextAccess, ContextCall, ContextClient, JsonObject
+from agent_feedback.context.fields import ContextFields
+from agent_feedback.context.interaction import (
     NO_CUSTOMER,
     ContextRequest,
     CustomerReferences,
