@@ -28,7 +28,7 @@ def usual_answer(endpoint: Endpoint) -> None:
 
 
 def body(url: str) -> dict[str, Any]:
-    return {"orders": [], "_agentFeedback": AgentFeedback(KEY, endpoint=url).start_interaction().envelope()}
+    return {"orders": [], "_agentFeedback": AgentFeedback(KEY, endpoint=url).start("/orders").envelope()}
 
 
 def receive(url: str, allowed: Sequence[str] | None = None) -> Received:

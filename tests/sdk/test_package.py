@@ -24,7 +24,7 @@ INSTALLED = f"""
 import json
 from agent_feedback import AgentFeedback
 from agent_feedback.agent import from_response
-envelope = AgentFeedback("{KEY}", endpoint="https://feedback.example.com").start_interaction().envelope()
+envelope = AgentFeedback("{KEY}", endpoint="https://feedback.example.com").start("/orders").envelope()
 assert from_response({{"_agentFeedback": envelope}}, allowed_origins=[]).state == "feedback_ready"
 print(json.dumps(envelope))
 """

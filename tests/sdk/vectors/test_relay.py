@@ -13,7 +13,7 @@ ERRORS = protocol_files.read("contract.json")["relay"]["errors"].values()
 
 
 def error_of(error: RelayError) -> dict[str, Any]:
-    result = {"status": int(error.status[:3]), "code": error.content["code"]}
+    result = {"status": error.status, "code": error.content["code"]}
     # Each error of the relay is one of the contract's.
     assert result in [{"status": entry["status"], "code": entry["code"]} for entry in ERRORS]
     return result

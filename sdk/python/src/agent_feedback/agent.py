@@ -14,8 +14,9 @@ from typing import Any
 from agent_feedback import agent_http, protocol_files
 from agent_feedback.agent_context import ContextAction
 from agent_feedback.agent_response import read_members
-from agent_feedback.context import action as context_action
+from agent_feedback.context.action import MEMBER
 from agent_feedback.context.interaction import HEADER
+from agent_feedback.delivery import SERVICE
 from agent_feedback.envelope import FIELD
 
 __all__ = ["ContextAction", "Received", "from_response"]
@@ -150,7 +151,7 @@ def from_response(response: Any, *, allowed_origins: Sequence[str], url: str | N
     members = read_members(response)
     member = members.get(FIELD)
     envelope = member if isinstance(member, dict) and member.get("v") == 1 else None
-    context = _read_action(members.get(context_action.FIELD), url or str(getattr(response, "url", "")))
+    context = _read_action(members.get(SERVICE), url or str(getattr(response, "url", "")))
     if envelope is None and context is None:
         return None
     headers: Any = getattr(response, "headers", None)
@@ -159,5 +160,5 @@ def from_response(response: Any, *, allowed_origins: Sequence[str], url: str | N
 
 
 def _read_action(member: Any, url: str) -> ContextAction | None:
-    content = member.get(context_action.MEMBER) if isinstance(member, dict) else None
+    content = member.get(MEMBER) if isinstance(member, dict) else None
     return ContextAction(content, url) if isinstance(content, dict) else None

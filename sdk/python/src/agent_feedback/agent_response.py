@@ -5,10 +5,9 @@ from contextlib import suppress
 from html.parser import HTMLParser
 from typing import Any
 
-from agent_feedback.context import action as context_action
-from agent_feedback.envelope import FIELD
+from agent_feedback.delivery import HTML_IDS
 
-MEMBERS_BY_ELEMENT_ID = {"agent-feedback": FIELD, context_action.ELEMENT_ID: context_action.FIELD}
+MEMBERS_BY_ELEMENT_ID = {element_id: member for member, element_id in HTML_IDS.items()}
 
 
 def read_members(response: Any) -> dict[str, Any]:

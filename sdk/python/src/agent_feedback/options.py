@@ -11,11 +11,11 @@ from agent_feedback.keys import CompanyKey, ProductKey
 from agent_feedback.runtime_hint import USER_AGENT
 
 MODE_LABELS = ("never_ask", "ask_once", "ask_always", "off")
-CACHE_MODES = ("safe", "private")
+CACHE_MODES = ("safe", "private", "request")
 LOOPBACK_HOSTS = ("127.0.0.1", "localhost", "::1")
 
 RequestCallback = Callable[[Mapping[str, Any]], str | None]
-"""Takes the WSGI environment of a request, returns a text about it or None."""
+"""Takes the WSGI environment or the ASGI scope of a request, returns a text about it or None."""
 
 
 class Options(NamedTuple):
@@ -34,6 +34,8 @@ class Options(NamedTuple):
     """A callback, or `user-agent` for the product tokens of the User-Agent header."""
     operation: RequestCallback | None = None
     """Names the operation of a request; the path does where it returns None."""
+    should_instrument: Callable[[Mapping[str, Any]], bool] | None = None
+    """Tells whether the response to a request carries an envelope, beside the other rules."""
     flush_interval: float = 0.5
     max_queue_size: int = 1000
     timeout: float = 3.0
@@ -152,11 +154,14 @@ _RULES: dict[str, tuple[Callable[[Any], bool], str]] = {
     "service_name": (lambda value: isinstance(value, str) and bool(value.strip()), "a name is needed"),
     **dict.fromkeys(("include", "exclude"), (_are_patterns, "a list of path patterns is needed, each from / or *")),
     **dict.fromkeys(
-        ("customer_ref", "session_ref", "operation"),
-        (_is_callback, "a function that takes the WSGI environment is needed"),
+        ("customer_ref", "session_ref", "operation", "should_instrument"),
+        (_is_callback, "a function that takes the WSGI environment or the ASGI scope is needed"),
     ),
     "on_drop": (_is_callback, "a function that takes a reason and a number is needed"),
-    "runtime_hint": (_is_hint, f"a function that takes the WSGI environment, or {USER_AGENT!r}, is needed"),
+    "runtime_hint": (
+        _is_hint,
+        f"a function of the WSGI environment or ASGI scope, or {USER_AGENT!r}, is needed",
+    ),
     **dict.fromkeys(
         ("flush_interval", "timeout", "shutdown_timeout", "consent_cache_ttl", "context_timeout", "relay_timeout"),
         (_is_time, "a number of seconds above zero is needed"),

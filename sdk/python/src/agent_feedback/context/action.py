@@ -1,10 +1,10 @@
 """Build the action that a response carries for the agent from the context request of the product's code."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import NamedTuple
 
 from agent_feedback.context.calls import JsonObject
-from agent_feedback.context.client import Observation
+from agent_feedback.context.client import CustomerContext, Observation
 from agent_feedback.context.interaction import (
     HEADER,
     ContextRequest,
@@ -16,20 +16,16 @@ from agent_feedback.context.interaction import (
 from agent_feedback.context.observation import observe
 from agent_feedback.interaction_id import new_interaction_id
 from agent_feedback.keys import CompanyKey
-from agent_feedback.relay import mount_path, rewrite_urls
+from agent_feedback.relay import rewrite_urls
+from agent_feedback.request import Request
 
-if TYPE_CHECKING:
-    from agent_feedback.client import AgentFeedback
-
-FIELD = "_service"
 MEMBER = "customerContext"
-ELEMENT_ID = "agent-service-context"
 
 
 class ResponseInfo(NamedTuple):
     """The response that is about to be sent, and the request that it answers."""
 
-    environ: Mapping[str, Any]
+    request: Request
     operation: str
     surface: str
     status_code: int
@@ -53,22 +49,22 @@ class PendingAction(NamedTuple):
 class ContextActions:
     """Requests actions from the service for the responses of one adapter."""
 
-    def __init__(self, client: "AgentFeedback", key: CompanyKey) -> None:
-        self._context, self._key = client.customer_context, key
+    def __init__(self, customer_context: CustomerContext, key: CompanyKey) -> None:
+        self._context, self._key = customer_context, key
 
-    def add_slot(self, environ: dict[str, Any], path: str) -> ContextSlot:
-        """Put the slot for a context request into the environment."""
-        return add_slot(environ, self._key, path)
+    def add_slot(self, request: Request) -> ContextSlot:
+        """Put the slot for a context request into what the framework has of a request."""
+        return add_slot(request, self._key)
 
-    def find_pending(self, slot: ContextSlot, path: str, operation: str) -> PendingAction | None:
+    def find_pending(self, slot: ContextSlot, request: Request, operation: str) -> PendingAction | None:
         """Return the action that the product's code has requested, if any; by default for the request's operation."""
         context_request = slot.context_request
         if context_request is None:
             return None
-        operation, mount = context_request.operation or operation, mount_path(slot.script_name)
+        operation, mount = context_request.operation or operation, slot.mount
         if context_request.customer:
             return PendingAction(context_request, new_interaction_id(), operation, mount, [])
-        interaction_id = signed_interaction_id(self._key, route_of(slot, path))
+        interaction_id = signed_interaction_id(self._key, route_of(request))
         return PendingAction(context_request, interaction_id, operation, mount, [(HEADER, interaction_id)])
 
     def build(self, pending: PendingAction, response: ResponseInfo) -> JsonObject | None:
@@ -82,7 +78,7 @@ class ContextActions:
                 response.duration_ms,
                 response.references.get("sessionRef"),
                 response.references.get("runtimeHint"),
-                observe(response.environ),
+                observe(response.request),
             ),
         )
         if not content:

@@ -21,11 +21,13 @@ from agent_feedback.context.interaction import (
     ContextRequest,
     CustomerReferences,
     fill_slot,
+    is_objected_to,
     retried_interaction,
 )
 from agent_feedback.errors import InvalidOption
 from agent_feedback.operation import normalize_named_operation
 from agent_feedback.options import Options, read_company_key, read_endpoint, read_kill_switch
+from agent_feedback.request import source_of
 
 TIMEOUT_S = 0.25
 
@@ -118,7 +120,7 @@ class CustomerContext:
 
     def ask(
         self,
-        environ: Mapping[str, Any],
+        request: Any,
         *,
         purpose: str,
         remember: bool = False,
@@ -128,14 +130,15 @@ class CustomerContext:
     ) -> None:
         """Have the response of this request carry a context request, if the adapter may modify the response.
 
-        An `operation` that the service would refuse is replaced by that of the path.
+        `request` is the WSGI environment, the ASGI scope, or the request of a framework around one of them. An
+        `operation` that the service would refuse is replaced by that of the path.
         """
         operation = normalize_named_operation(operation)
-        fill_slot(environ, ContextRequest(purpose, remember, customer, field_keys, operation))
+        fill_slot(source_of(request), ContextRequest(purpose, remember, customer, field_keys, operation))
 
-    def interaction(self, environ: Mapping[str, Any]) -> str | None:
+    def interaction(self, request: Any) -> str | None:
         """Return the interaction that this request retries after its context request was answered."""
-        return retried_interaction(environ)
+        return retried_interaction(source_of(request))
 
     def request_enrichment(
         self,
@@ -168,8 +171,11 @@ class CustomerContext:
         raise_errors: bool = False,
         timeout: float | None = None,
     ) -> Context:
-        """Return the context of a customer, of an interaction, or of both; empty without either."""
-        if not customer and not interaction_id:
+        """Return the context of a customer, of an interaction, or of both.
+
+        It is empty without either, and for `targeted_advertising` while a request with `Sec-GPC: 1` is answered.
+        """
+        if (not customer and not interaction_id) or is_objected_to(purpose):
             return Context()
         body = {"purpose": purpose, **customer.as_members(), "interactionId": interaction_id}
         call = self._post("context", body)

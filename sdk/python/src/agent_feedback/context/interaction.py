@@ -3,17 +3,25 @@
 import hmac
 import re
 from collections.abc import Mapping, Sequence
+from contextvars import ContextVar
 from typing import Any, NamedTuple
 
 from agent_feedback.interaction_id import format_uuid, time_ordered_bytes
 from agent_feedback.keys import CompanyKey
 from agent_feedback.operation import normalize_operation
+from agent_feedback.request import Request
 
 INTERACTION_KEY = "agent_feedback.context_interaction"
-"""The key of the WSGI environment that holds the interaction which the request retries."""
+"""The key of the WSGI environment, or of the ASGI scope, that holds the interaction which the request retries."""
 HEADER = "Service-Context-Interaction"
+ADVERTISING = "targeted_advertising"
 
-_CGI_HEADER = "HTTP_SERVICE_CONTEXT_INTERACTION"
+privacy_signal: ContextVar[bool] = ContextVar("agent_feedback.privacy_signal", default=False)
+"""Whether the request that is being answered carries the privacy signal."""
+
+_PRIVACY_SIGNAL = "sec-gpc"
+_PRIVACY_VALUE = "1"
+
 _UUID_4 = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}\Z", re.IGNORECASE)
 _SIGNED_BYTES = 10
 
@@ -60,45 +68,57 @@ class ContextRequest(NamedTuple):
 class ContextSlot:
     """Holds the context request of one HTTP request.
 
-    It lies in the WSGI environment before the application runs: a framework may copy the environment, and what is
-    written into the copy would not be seen here.
+    It lies in the WSGI environment, or in the ASGI scope, before the application runs: a framework may copy them, and
+    what is written into the copy would not be seen here.
     """
 
-    __slots__ = ("context_request", "method", "script_name")
+    __slots__ = ("context_request", "mount")
 
     KEY = "agent_feedback.context"
 
-    def __init__(self, method: str = "", script_name: str = "") -> None:
+    def __init__(self, mount: str = "") -> None:
         self.context_request: ContextRequest | None = None
-        self.method, self.script_name = method, script_name
+        self.mount = mount
 
 
-def add_slot(environ: dict[str, Any], key: CompanyKey, path: str) -> ContextSlot:
-    """Put a slot into the environment, and the interaction that the request retries if it carries a valid one."""
-    slot = environ[ContextSlot.KEY] = ContextSlot(environ.get("REQUEST_METHOD", ""), environ.get("SCRIPT_NAME", ""))
-    environ.pop(INTERACTION_KEY, None)
-    interaction_id = environ.get(_CGI_HEADER)
-    if interaction_id is not None and is_signed_interaction_id(interaction_id, key, route_of(slot, path)):
-        environ[INTERACTION_KEY] = interaction_id.lower()
+def add_slot(request: Request, key: CompanyKey) -> ContextSlot:
+    """Put a slot into a request's source, and the interaction that it retries if it carries a valid one."""
+    source = request.source
+    # A framework may change its path while it runs.
+    slot = source[ContextSlot.KEY] = ContextSlot(request.mount)
+    source.pop(INTERACTION_KEY, None)
+    interaction_id = request.header(HEADER.lower())
+    if interaction_id is not None and is_signed_interaction_id(interaction_id, key, route_of(request)):
+        source[INTERACTION_KEY] = interaction_id.lower()
+    privacy_signal.set(request.header(_PRIVACY_SIGNAL) == _PRIVACY_VALUE)
     return slot
 
 
-def route_of(slot: ContextSlot, path: str) -> str:
+def route_of(request: Request) -> str:
     """Return the method and the operation of a request, which its interaction id signs."""
-    return f"{slot.method} {normalize_operation(path)}"
+    return f"{request.method} {normalize_operation(request.path)}"
 
 
-def fill_slot(environ: Mapping[str, Any], context_request: ContextRequest) -> None:
-    """Store a context request, unless it is anonymous and this HTTP request retries one that requested context."""
-    slot = environ.get(ContextSlot.KEY)
-    if isinstance(slot, ContextSlot) and (context_request.customer or INTERACTION_KEY not in environ):
-        slot.context_request = context_request
+def fill_slot(source: Mapping[str, Any], context_request: ContextRequest) -> None:
+    """Store a context request, unless it may not be made.
+
+    That is so if it is anonymous and this HTTP request retries one that requested context, or if it is for advertising
+    and the user objects.
+    """
+    slot = source.get(ContextSlot.KEY)
+    if isinstance(slot, ContextSlot) and (context_request.customer or INTERACTION_KEY not in source):
+        slot.context_request = None if is_objected_to(context_request.purpose) else context_request
 
 
-def retried_interaction(environ: Mapping[str, Any]) -> str | None:
+def retried_interaction(source: Mapping[str, Any]) -> str | None:
     """Return the interaction that this request retries."""
-    interaction_id = environ.get(INTERACTION_KEY)
+    interaction_id = source.get(INTERACTION_KEY)
     return interaction_id if isinstance(interaction_id, str) else None
+
+
+def is_objected_to(purpose: str) -> bool:
+    """Tell whether the user of the current request objects to a purpose, by `Sec-GPC: 1`."""
+    return purpose == ADVERTISING and privacy_signal.get()
 
 
 def signed_interaction_id(key: CompanyKey, route: str) -> str:

@@ -2,9 +2,10 @@
 
 import ipaddress
 import re
-from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlsplit
+
+from agent_feedback.request import Request
 
 MAX_USER_AGENT_LENGTH = 512
 MAX_LANGUAGE_LENGTH = 256
@@ -16,19 +17,19 @@ _MOBILE = re.compile(r"\?[01]\Z")
 _HOST = re.compile(r"[a-z0-9.-]+\Z|[0-9a-f:.]+\Z")
 
 
-def observe(environ: Mapping[str, Any]) -> dict[str, str]:
+def observe(request: Request) -> dict[str, str]:
     """Return the observation of a request, without members that are missing or malformed.
 
-    The address is `REMOTE_ADDR`: a host application behind a proxy sets it from the headers that it trusts.
+    The address is that of the peer: a host application behind a proxy sets it from the headers that it trusts.
     """
     members = {
-        "clientIp": _address(environ.get("REMOTE_ADDR")),
-        "method": _if_matching(_METHOD, environ.get("REQUEST_METHOD")),
-        "userAgent": _text(environ.get("HTTP_USER_AGENT"), MAX_USER_AGENT_LENGTH),
-        "acceptLanguage": _text(environ.get("HTTP_ACCEPT_LANGUAGE"), MAX_LANGUAGE_LENGTH),
-        "referrerOrigin": _origin(environ.get("HTTP_REFERER")),
-        "secChUaPlatform": _text(environ.get("HTTP_SEC_CH_UA_PLATFORM"), MAX_PLATFORM_LENGTH),
-        "secChUaMobile": _if_matching(_MOBILE, environ.get("HTTP_SEC_CH_UA_MOBILE")),
+        "clientIp": _address(request.client_address),
+        "method": _if_matching(_METHOD, request.method),
+        "userAgent": _text(request.header("user-agent"), MAX_USER_AGENT_LENGTH),
+        "acceptLanguage": _text(request.header("accept-language"), MAX_LANGUAGE_LENGTH),
+        "referrerOrigin": _origin(request.header("referer")),
+        "secChUaPlatform": _text(request.header("sec-ch-ua-platform"), MAX_PLATFORM_LENGTH),
+        "secChUaMobile": _if_matching(_MOBILE, request.header("sec-ch-ua-mobile")),
     }
     return {name: value for name, value in members.items() if value}
 
