@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 from agent_feedback import protocol_files
 from agent_feedback.errors import ServiceRefused, ServiceUnavailable
+from agent_feedback.http.circuit_breaker import CircuitBreaker
 from agent_feedback.http.client import HttpClient
 from agent_feedback.options import Options
 
@@ -29,6 +30,11 @@ UNDECIDED_TTL_S = _BOUNDS["undecidedTtlMs"] / 1000
 
 MAX_REFRESHES = _BOUNDS["maxRefreshes"]
 """Requests at a time."""
+
+PAUSE_S = _BOUNDS["pauseMs"] / 1000
+"""Without requests after a failure."""
+UNAUTHORIZED_PAUSE_S: float = protocol_files.read("contract.json")["telemetry"]["unauthorizedPauseMs"] / 1000
+"""Without requests after a 401: the key does not become valid by asking."""
 
 logger = logging.getLogger("agent_feedback")
 
@@ -57,6 +63,7 @@ class ConsentCache:
 
     def _reset(self) -> None:
         self._decisions: OrderedDict[str, CachedDecision] = OrderedDict()
+        self._breaker = CircuitBreaker(PAUSE_S)
         self._pending: dict[str, None] = {}
         self._requested: set[str] = set()
         self._threads = 0
@@ -69,7 +76,7 @@ class ConsentCache:
             if decision.expires_at > time.monotonic():
                 self._decisions.move_to_end(subject)
                 return decision
-            if subject not in self._requested:
+            if subject not in self._requested and not self._breaker.is_open():
                 self._pending[subject] = None
                 self._start_thread()
         return decision
@@ -88,7 +95,10 @@ class ConsentCache:
         while subjects := self._take_pending():
             try:
                 self._store(self._fetch(subjects))
+                self._breaker.close()
             except (ServiceUnavailable, ServiceRefused, ValueError, KeyError, TypeError) as error:
+                is_unauthorized = isinstance(error, ServiceRefused) and error.status == 401
+                self._breaker.open(UNAUTHORIZED_PAUSE_S if is_unauthorized else 0.0)
                 logger.debug("consent could not be read (%s)", type(error).__name__)
             finally:
                 with self._lock:
