@@ -4,7 +4,7 @@ import logging
 import re
 import time
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, TypeVar
 
 from agent_feedback.adapters.wsgi import WsgiAdapter
 from agent_feedback.capability import LIFETIME_S, NONCE_BYTES, consent_subject, mint
@@ -19,6 +19,8 @@ from agent_feedback.telemetry import TelemetryQueue
 from agent_feedback.timestamps import timestamp
 
 logger = logging.getLogger("agent_feedback")
+
+S = TypeVar("S")
 
 _REFERENCE = re.compile(r"[A-Za-z0-9_.:-]{1,160}\Z")
 
@@ -44,24 +46,40 @@ class AgentFeedback:
         has_work = options.mode != "off" or options.company_key is not None
         return WsgiAdapter(app, self) if options.is_enabled and has_work else app
 
+    def mcp(self, server: S) -> S:
+        """Wrap the tools of an MCP server of the official SDK and return it; needs the extra `[mcp]`.
+
+        Callbacks take the SDK's `ServerRequestContext`: its `request` is the HTTP request, None over stdio.
+        """
+        if not self.options.is_enabled or self.options.mode == "off":
+            return server
+        # The MCP SDK takes a second to import, and is installed only where it is used.
+        from agent_feedback.mcp import instrument  # noqa: PLC0415  # see above
+
+        return instrument(server, self)
+
     def start_interaction(self, interaction_id: str | None = None) -> "Interaction":
         """Start an interaction."""
         return Interaction(self, interaction_id)
 
-    def references(self, environ: Mapping[str, Any]) -> dict[str, str]:
-        """Return what the company's callbacks say of a request, by telemetry's names, without what would be refused."""
+    def references(self, request: Any, *, user_agent: Any, source: str = "http") -> dict[str, str]:
+        """Return what the company's callbacks say of a request, by telemetry's names, without what would be refused.
+
+        `request` is what they take: a WSGI environment, or the context of an MCP request. `user_agent` is the software
+        that the agent says it is.
+        """
         options = self.options
         if not (options.customer_ref or options.session_ref or options.runtime_hint):
             return {}
         members = {
-            "customerRef": self._reference("customer_ref", options.customer_ref, environ),
-            "sessionRef": self._reference("session_ref", options.session_ref, environ),
-            "runtimeHint": self._runtime_hint(environ),
+            "customerRef": self._reference("customer_ref", options.customer_ref, request),
+            "sessionRef": self._reference("session_ref", options.session_ref, request),
+            "runtimeHint": self._runtime_hint(request, user_agent),
         }
         if members["sessionRef"]:
             members["sessionSource"] = "customer"
         if members["runtimeHint"]:
-            members["runtimeHintSource"] = "http"
+            members["runtimeHintSource"] = source
         return {name: value for name, value in members.items() if value}
 
     def operation(self, environ: Mapping[str, Any], path: str) -> str:
@@ -84,8 +102,8 @@ class AgentFeedback:
         self.customer_context.close()
         return self.telemetry.shutdown(timeout)
 
-    def _reference(self, option: str, callback: RequestCallback | None, environ: Mapping[str, Any]) -> str | None:
-        reference = callback(environ) if callback else None
+    def _reference(self, option: str, callback: RequestCallback | None, request: Any) -> str | None:
+        reference = callback(request) if callback else None
         if not reference:
             return None
         if isinstance(reference, str) and _REFERENCE.match(reference):
@@ -94,11 +112,11 @@ class AgentFeedback:
         self._warn_once(option, "it was left out: a text of 1 to 160 letters, digits and _.:- is needed")
         return None
 
-    def _runtime_hint(self, environ: Mapping[str, Any]) -> str | None:
+    def _runtime_hint(self, request: Any, user_agent: Any) -> str | None:
         source = self.options.runtime_hint
         if source == USER_AGENT:
-            return user_agent_hint(environ.get("HTTP_USER_AGENT"))
-        return clean_hint(source(environ)) if callable(source) else None
+            return user_agent_hint(user_agent)
+        return clean_hint(source(request)) if callable(source) else None
 
     def _warn_once(self, option: str, message: str) -> None:
         if option not in self._warned:

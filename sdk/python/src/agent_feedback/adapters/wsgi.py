@@ -118,7 +118,7 @@ class WsgiAdapter:
             self._actions.find_pending(response.slot, path, operation) if self._actions and response.slot else None
         )
         interaction = self._client.start_interaction(pending.interaction_id if pending else None)
-        references = self._client.references(environ)
+        references = self._client.references(environ, user_agent=environ.get("HTTP_USER_AGENT"))
         info = ResponseInfo(
             environ, operation, response.surface, response.status_code, round(duration_ms, 3), references
         )
