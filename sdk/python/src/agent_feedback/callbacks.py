@@ -2,12 +2,11 @@
 
 import logging
 import re
-from collections.abc import Mapping
 from typing import Any
 
 from agent_feedback.operation import normalize_named_operation, normalize_operation
 from agent_feedback.options import Options, RequestCallback
-from agent_feedback.request import Request
+from agent_feedback.request import Caller, Request
 from agent_feedback.runtime_hint import USER_AGENT, clean_hint, user_agent_hint
 
 logger = logging.getLogger("agent_feedback")
@@ -28,16 +27,21 @@ class Callbacks:
         callback = self._options.should_instrument
         return callback is None or bool(callback(request.source))
 
-    def references(self, request: Request) -> dict[str, str]:
+    def references(self, request: Caller, *, hint_source: str = "http") -> dict[str, str]:
         """Return what the callbacks say of a request, by telemetry's names."""
         if not self._has_references:
             return {}
         options, source = self._options, request.source
         return self.members(
-            _call(options.customer_ref, source), _call(options.session_ref, source), self._runtime_hint(request)
+            _call(options.customer_ref, source),
+            _call(options.session_ref, source),
+            self._runtime_hint(request),
+            hint_source=hint_source,
         )
 
-    def members(self, customer_ref: Any, session_ref: Any, runtime_hint: str | None) -> dict[str, str]:
+    def members(
+        self, customer_ref: Any, session_ref: Any, runtime_hint: str | None, *, hint_source: str = "http"
+    ) -> dict[str, str]:
         """Return references and a clean hint by telemetry's names, without what the service would refuse."""
         members = {
             "customerRef": self._reference("customer_ref", customer_ref),
@@ -47,7 +51,7 @@ class Callbacks:
         if members["sessionRef"]:
             members["sessionSource"] = "customer"
         if members["runtimeHint"]:
-            members["runtimeHintSource"] = "http"
+            members["runtimeHintSource"] = hint_source
         return {name: value for name, value in members.items() if value}
 
     def operation(self, request: Request) -> str:
@@ -72,7 +76,7 @@ class Callbacks:
         self._warn(option, "it was left out: a text of 1 to 160 letters, digits and _.:- is needed")
         return None
 
-    def _runtime_hint(self, request: Request) -> str | None:
+    def _runtime_hint(self, request: Caller) -> str | None:
         source = self._options.runtime_hint
         if source == USER_AGENT:
             return user_agent_hint(request.header("user-agent"))
@@ -84,5 +88,5 @@ class Callbacks:
             logger.warning("%s returned an unusable value; %s", option, message)
 
 
-def _call(callback: RequestCallback | None, source: Mapping[str, Any]) -> Any:
+def _call(callback: RequestCallback | None, source: Any) -> Any:
     return callback(source) if callback else None

@@ -1,7 +1,7 @@
 """The company's side: one object for each process that starts interactions and holds the queue, caches and clients."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 from agent_feedback.adapters.wsgi import WsgiAdapter
 from agent_feedback.callbacks import Callbacks
@@ -12,6 +12,8 @@ from agent_feedback.interaction import Interaction, Services
 from agent_feedback.options import read_options
 from agent_feedback.runtime_hint import clean_hint
 from agent_feedback.telemetry.queue import TelemetryQueue
+
+S = TypeVar("S")
 
 
 class AgentFeedback:
@@ -33,6 +35,18 @@ class AgentFeedback:
     def wsgi(self, app: Callable[..., Any]) -> Callable[..., Any]:
         """Wrap a WSGI application: eligible responses carry an envelope, and the context action that it requests."""
         return WsgiAdapter(app, self._instrumentation()) if self._has_work() else app
+
+    def mcp(self, server: S) -> S:
+        """Wrap the tools of an MCP server of the official SDK and return it; needs the extra `[mcp]`.
+
+        Callbacks take the SDK's `ServerRequestContext`: its `request` is the HTTP request, None over stdio.
+        """
+        if not self.options.is_enabled or self.options.mode == "off":
+            return server
+        # The MCP SDK takes a second to import, and is installed only where it is used.
+        from agent_feedback.mcp import instrument  # noqa: PLC0415  # see above
+
+        return instrument(server, self._services, self.callbacks, self.customer_context)
 
     def start(
         self,

@@ -30,7 +30,7 @@ class Interaction:
         answer["_agentFeedback"] = interaction.envelope()
         interaction.finish(status_code=200)
 
-    `operation` and `surface` may be changed until it is finished.
+    `operation`, `references` and `surface` may be changed until it is finished.
     """
 
     def __init__(
@@ -46,7 +46,7 @@ class Interaction:
         random_bytes = time_ordered_bytes(16 + NONCE_BYTES)
         self.interaction_id = interaction_id or format_uuid(random_bytes[:16])
         self.operation, self.surface = operation, surface
-        self._services, self._references = services, references
+        self.references, self._services = references, services
         self._nonce = random_bytes[16:]
         self._issued_at = time.time()
         self._is_finished = False
@@ -70,7 +70,7 @@ class Interaction:
             "operation": self.operation,
             "classification": "confirmed" if self.surface == "mcp" else "unclassified",
             "occurredAt": timestamp(self._issued_at),
-            **self._references,
+            **self.references,
         }
         if duration_ms is not None:
             event["durationMs"] = round(duration_ms, MAX_DURATION_DIGITS)
@@ -84,7 +84,7 @@ class Interaction:
 
     def _envelope_context(self) -> EnvelopeContext:
         options, issued_at = self._services.options, int(self._issued_at)
-        customer_ref, subject, decision = self._references.get("customerRef"), None, UNKNOWN
+        customer_ref, subject, decision = self.references.get("customerRef"), None, UNKNOWN
         if options.mode == "ask_once" and customer_ref:
             subject = consent_subject(options.api_key.scope, customer_ref)
             decision = self._services.consent.find(subject)

@@ -4,11 +4,21 @@ from collections.abc import Mapping
 from typing import Any, Protocol
 
 
-class Request(Protocol):
+class Caller(Protocol):
+    """What is known of whoever calls, by HTTP or by MCP."""
+
+    source: Any
+    """What the company's callbacks take: the WSGI environment, the ASGI scope, or the context of an MCP request."""
+
+    def header(self, name: str) -> str | None:
+        """Return the value of a header by its lower-cased name, or None."""
+
+
+class Request(Caller, Protocol):
     """An HTTP request."""
 
     source: dict[str, Any]
-    """The WSGI environment or the ASGI scope, which the company's callbacks take."""
+    """The WSGI environment or the ASGI scope."""
     method: str
     path: str
     """The decoded path, with that under which the application is mounted."""
@@ -24,9 +34,6 @@ class Request(Protocol):
     @property
     def client_address(self) -> str | None:
         """The address of the peer, as the product's server has it."""
-
-    def header(self, name: str) -> str | None:
-        """Return the value of a header by its lower-cased name, or None."""
 
 
 def source_of(request: Any) -> Mapping[str, Any]:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from agent_feedback.interaction_id import format_uuid, time_ordered_bytes
 from agent_feedback.keys import CompanyKey
 from agent_feedback.operation import normalize_operation
-from agent_feedback.request import Request
+from agent_feedback.request import Caller, Request
 
 INTERACTION_KEY = "agent_feedback.context_interaction"
 """The key of the WSGI environment, or of the ASGI scope, that holds the interaction which the request retries."""
@@ -90,8 +90,13 @@ def add_slot(request: Request, key: CompanyKey) -> ContextSlot:
     interaction_id = request.header(HEADER.lower())
     if interaction_id is not None and is_signed_interaction_id(interaction_id, key, route_of(request)):
         source[INTERACTION_KEY] = interaction_id.lower()
-    privacy_signal.set(request.header(_PRIVACY_SIGNAL) == _PRIVACY_VALUE)
+    note_privacy_signal(request)
     return slot
+
+
+def note_privacy_signal(caller: Caller) -> None:
+    """Keep, for the code that answers this request, whether it carries `Sec-GPC: 1`."""
+    privacy_signal.set(caller.header(_PRIVACY_SIGNAL) == _PRIVACY_VALUE)
 
 
 def route_of(request: Request) -> str:
