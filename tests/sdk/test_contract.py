@@ -23,7 +23,7 @@ from agent_feedback import (
     telemetry,
 )
 from agent_feedback.adapters import wsgi
-from agent_feedback.agent import discovery, requests, response
+from agent_feedback.agent import requests
 
 CONTRACT = protocol_files.read("contract.json")
 OPTIONS: dict[str, dict[str, Any]] = CONTRACT["options"]
@@ -113,10 +113,6 @@ PAIRS = [
     Pair("largest answer", http.MAX_RESPONSE_BYTES, TELEMETRY["maxResponseBytes"]),
     Pair("agent's retry", requests.RETRY_DELAY_S * 1000, CONTRACT["agent"]["retryDelayMs"]),
     Pair("agent's timeout", requests.TIMEOUT_S * 1000, CONTRACT["agent"]["timeoutMs"]),
-    Pair("agent's header", response.HEADER, HEADERS["envelope"]),
-    Pair("agent's longest header", response.MAX_HEADER_LENGTH, HEADERS["maxEnvelopeBytes"]),
-    Pair("agent's version", response.VERSION, CONTRACT["version"]),
-    Pair("agent's request", discovery.REQUEST_HEADER, (HEADERS["request"], HEADERS["requestValue"])),
     Pair("pause of context", context_client.BREAKER_OPEN_S * 1000, CONTRACT["contextClient"]["pauseMs"]),
     Pair("outages", list(context_client._OUTAGE_STATUSES), CONTRACT["contextClient"]["pausingStatuses"]),
     Pair("pause of the relay", relay.RETRY_AFTER_S * 1000, CONTRACT["relay"]["pauseMs"]),
@@ -128,7 +124,6 @@ PAIRS = [
     Pair("service", context_action.FIELD, CONTRACT["members"]["service"]),
     Pair("customer context", context_action.MEMBER, CONTRACT["members"]["customerContext"]),
     Pair("context's element", context_action.ELEMENT_ID, HTML["contextId"]),
-    Pair("elements", list(response.MEMBERS_BY_ELEMENT_ID), [HTML["envelopeId"], HTML["contextId"]]),
     Pair("raw elements", {name.decode() for name in html_insert._RAW}, set(HTML["rawElements"])),
     Pair("removed headers", wsgi._REPLACED_HEADERS - {"content-length"}, {*CONTRACT["eligibility"]["removedHeaders"]}),
     Pair("cache policy", wsgi._PRIVATE, ("Cache-Control", CONTRACT["eligibility"]["cacheControl"])),

@@ -6,12 +6,14 @@ from contextlib import suppress
 from typing import Any, NamedTuple
 from urllib.parse import urljoin
 
+from agent_feedback import protocol_files
 from agent_feedback.agent import requests
 from agent_feedback.agent.received import Received, from_response
 from agent_feedback.agent.response import find_header
 
-RELATION = "agent-feedback"
-REQUEST_HEADER = ("Agent-Feedback-Request", "1")
+_HEADERS = protocol_files.read("contract.json")["headers"]
+_NAME, _VALUE = _HEADERS["request"], _HEADERS["requestValue"]
+_RELATION = "agent-feedback"
 _METHODS = ("GET", "HEAD")
 
 # What describes a body, the connection or a copy in a cache is not part of the request that is repeated.
@@ -56,13 +58,13 @@ def request_envelope(response: Any) -> requests.Page | None:
     if target is None or method not in _METHODS:
         return None
     kept_headers = {name: value for name, value in headers.items() if name.lower() not in _DROPPED_HEADERS}
-    return requests.fetch(target, {**kept_headers, REQUEST_HEADER[0]: REQUEST_HEADER[1]}, method)
+    return requests.fetch(target, {**kept_headers, _NAME: _VALUE}, method)
 
 
 def find_target(response: Any, response_url: str) -> str | None:
     """Return the URL of the response's link to its envelope, or None without one of the same origin."""
     for link in read_links(find_header(response, "Link") or ""):
-        if RELATION not in link.parameters.get("rel", "").lower().split() or not _asks_for_header(link):
+        if _RELATION not in link.parameters.get("rel", "").lower().split() or not _asks_for_header(link):
             continue
         with suppress(ValueError):
             target = urljoin(response_url, link.target)
@@ -83,7 +85,7 @@ def read_links(header: str) -> Iterator[Link]:
 
 def _asks_for_header(link: Link) -> bool:
     name, _, value = link.parameters.get("request-header", "").partition(":")
-    return (name.strip().lower(), value.strip()) == (REQUEST_HEADER[0].lower(), REQUEST_HEADER[1])
+    return (name.strip().lower(), value.strip()) == (_NAME.lower(), _VALUE)
 
 
 def _request_of(response: Any) -> tuple[str, dict[str, str]]:

@@ -9,9 +9,10 @@ from agent_feedback.agent import requests
 from agent_feedback.agent.context_action import ContextAction
 from agent_feedback.agent.response import find_header, read_members
 from agent_feedback.agent.validation import check_decision, checked_outcome, checked_report
-from agent_feedback.context_interaction import HEADER
 from agent_feedback.errors import InvalidOption
 
+_CONTRACT = protocol_files.read("contract.json")
+_INTERACTION_HEADER: str = _CONTRACT["headers"]["contextInteraction"]
 _SENDING_ACTIONS = ("submitOutcome", "submit")
 
 
@@ -178,8 +179,8 @@ def from_response(response: Any, *, allowed_origins: Sequence[str], url: str | N
         return None
     response_url = url or str(getattr(response, "url", ""))
     context = ContextAction(members.context, response_url) if members.context is not None else None
-    interaction = find_header(response, HEADER)
-    retry_headers = {HEADER: interaction} if interaction else None
+    interaction = find_header(response, _INTERACTION_HEADER)
+    retry_headers = {_INTERACTION_HEADER: interaction} if interaction else None
     return Received(members.envelope or {}, allowed_origins, context, retry_headers, members.place)
 
 
@@ -195,5 +196,5 @@ def _sending_actions(submit: Mapping[str, Any]) -> dict[str, Any]:
     """Return the two actions of an approval of which an introspection names only that for reports."""
     outcome = {name: value for name, value in submit.items() if name != "reportSchema"}
     outcome["url"] = requests.service_url(str(submit.get("url")), "outcomes")
-    outcome["bodySchema"] = protocol_files.read("contract.json")["outcomeBody"]
+    outcome["bodySchema"] = _CONTRACT["outcomeBody"]
     return {"submitOutcome": outcome, "submit": submit}

@@ -6,13 +6,11 @@ from contextlib import suppress
 from html.parser import HTMLParser
 from typing import Any, NamedTuple
 
-from agent_feedback import context_action
-from agent_feedback.envelope import FIELD
+from agent_feedback import protocol_files
 
-HEADER = "Agent-Feedback"
-MAX_HEADER_LENGTH = 8000
-MEMBERS_BY_ELEMENT_ID = {"agent-feedback": FIELD, context_action.ELEMENT_ID: context_action.FIELD}
-VERSION = 1
+_CONTRACT = protocol_files.read("contract.json")
+_HEADERS, _HTML, _MEMBERS = _CONTRACT["headers"], _CONTRACT["html"], _CONTRACT["members"]
+_MEMBERS_BY_ELEMENT_ID = {_HTML["envelopeId"]: _MEMBERS["envelope"], _HTML["contextId"]: _MEMBERS["service"]}
 
 
 class Members(NamedTuple):
@@ -31,10 +29,10 @@ def read_members(response: Any) -> Members:
     a body.
     """
     place, content = _read_body(response)
-    body_envelope = _envelope(content.get(FIELD))
-    header_envelope = _envelope(_decode(find_header(response, HEADER)))
-    service = content.get(context_action.FIELD)
-    context = service.get(context_action.MEMBER) if isinstance(service, dict) else None
+    body_envelope = _envelope(content.get(_MEMBERS["envelope"]))
+    header_envelope = _envelope(_decode(find_header(response, _HEADERS["envelope"])))
+    service = content.get(_MEMBERS["service"])
+    context = service.get(_MEMBERS["customerContext"]) if isinstance(service, dict) else None
     # A page with an element of that id, or an object with that member, may be the product's own.
     envelope = header_envelope or body_envelope
     return Members(
@@ -55,12 +53,12 @@ def find_header(response: Any, name: str) -> str | None:
 
 
 def _envelope(member: Any) -> dict[str, Any] | None:
-    return member if isinstance(member, dict) and member.get("v") == VERSION else None
+    return member if isinstance(member, dict) and member.get("v") == _CONTRACT["version"] else None
 
 
 def _decode(header: str | None) -> Any:
     """Return the JSON of a header in base64url, or None."""
-    if not header or len(header) > MAX_HEADER_LENGTH:
+    if not header or len(header) > _HEADERS["maxEnvelopeBytes"]:
         return None
     with suppress(ValueError, RecursionError):
         return json.loads(base64.b64decode(header + "=" * (-len(header) % 4), b"-_", validate=True))
@@ -81,7 +79,7 @@ def _read_body(response: Any) -> tuple[str, dict[str, Any]]:
 
 def _read_html(body: bytes | bytearray | str) -> dict[str, Any]:
     text = body if isinstance(body, str) else bytes(body).decode("utf-8", "replace")
-    if not any(element_id in text for element_id in MEMBERS_BY_ELEMENT_ID):
+    if not any(element_id in text for element_id in _MEMBERS_BY_ELEMENT_ID):
         return {}
     parser = _ScriptParser()
     parser.feed(text)
@@ -99,8 +97,8 @@ class _ScriptParser(HTMLParser):
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         attributes = dict(attrs)
-        if tag == "script" and attributes.get("type") == "application/json":
-            self._member, self._text = MEMBERS_BY_ELEMENT_ID.get(attributes.get("id") or ""), ""
+        if tag == "script" and attributes.get("type") == _HTML["type"]:
+            self._member, self._text = _MEMBERS_BY_ELEMENT_ID.get(attributes.get("id") or ""), ""
 
     def handle_data(self, data: str) -> None:
         if self._member:
