@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 from agent_feedback import protocol_files
@@ -51,14 +52,20 @@ class Received:
 
     @property
     def service_origin(self) -> str | None:
-        """The origin that feedback goes to, or None for an envelope without an action."""
-        action = self._find_action()
-        return requests.origin_of(str(action.get("url"))) if action else None
+        """The origin that feedback goes to, or None for an envelope without a usable action."""
+        action = self._find_action() or {}
+        with suppress(InvalidOption):
+            return requests.origin_of(action["url"]) if isinstance(action.get("url"), str) else None
+        return None
 
     @property
     def is_allowed(self) -> bool:
         """Whether feedback may be sent to the origin that the envelope names."""
         return self.service_origin in self._allowed_origins
+
+    def allow(self, origin: str) -> None:
+        """Allow an origin to get feedback, as the agent's owner has decided."""
+        self._allowed_origins.add(requests.origin_of(origin))
 
     def answer(self, items: Sequence[Mapping[str, Any]], status: str = "answered") -> dict[str, Any]:
         """Answer the context action; see `ContextAction.answer`."""
