@@ -62,14 +62,23 @@ def service_url(url: str, path: str) -> str:
 
 def post(url: str, authorization: str, body: bytes) -> dict[str, Any]:
     """Post and return the JSON object of a 200; raise `ServiceRefused` or `ServiceUnavailable`."""
+    return _exchange(url, "POST", body, authorization)
+
+
+def get(url: str, authorization: str) -> dict[str, Any]:
+    """Get, as `post` posts."""
+    return _exchange(url, "GET", None, authorization)
+
+
+def _exchange(url: str, method: str, body: bytes | None, authorization: str) -> dict[str, Any]:
     headers = check_headers({"Authorization": authorization})
     client = HttpClient(origin_of(url))
     try:
-        response, reason = _try(client, url, body, headers)
+        response, reason = _try(client, method, url, body, headers)
         if response is None or response.status >= 500:
             client.close()
             time.sleep(backoff_s(1, RETRY_DELAY_S, RETRY_DELAY_S))
-            response, reason = _try(client, url, body, headers)
+            response, reason = _try(client, method, url, body, headers)
     finally:
         client.close()
     if response is None:
@@ -148,11 +157,11 @@ def _target(url: str) -> str:
 
 
 def _try(
-    client: HttpClient, url: str, body: bytes, headers: Mapping[str, str]
+    client: HttpClient, method: str, url: str, body: bytes | None, headers: Mapping[str, str]
 ) -> tuple[HttpResponse | None, BaseException | None]:
     """Return the response, or None and the reason why there is none."""
     try:
-        return client.request("POST", _target(url), body, headers, TIMEOUT_S), None
+        return client.request(method, _target(url), body, headers, TIMEOUT_S), None
     except ServiceUnavailable as error:
         return None, error.__cause__
 

@@ -139,7 +139,7 @@ def run_mcp(arguments: argparse.Namespace) -> int:
     origins = read_origins(arguments.allow_origin)
     try:
         # The package mcp is an extra, and takes a second to load.
-        server = import_module("agent_feedback.agent.mcp_server")
+        server = import_module("agent_feedback.cli.mcp_server")
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] != "mcp":
             raise
