@@ -6,8 +6,6 @@ from typing import Any
 
 import pytest
 from agent_feedback import (
-    agent_http,
-    agent_response,
     capability,
     delivery,
     envelope,
@@ -19,6 +17,7 @@ from agent_feedback import (
     relay,
     runtime_hint,
 )
+from agent_feedback.agent import requests
 from agent_feedback.context import action as context_action
 from agent_feedback.context import calls as context_client
 from agent_feedback.context import interaction as context_interaction
@@ -110,8 +109,8 @@ PAIRS = [
     Pair("longest Retry-After", http.MAX_RETRY_AFTER_S * 1000, TELEMETRY["maxRetryAfterMs"]),
     Pair("pause after a 401", telemetry.UNAUTHORIZED_PAUSE_S * 1000, TELEMETRY["unauthorizedPauseMs"]),
     Pair("largest answer", http.MAX_RESPONSE_BYTES, TELEMETRY["maxResponseBytes"]),
-    Pair("agent's retry", agent_http.RETRY_DELAY_S * 1000, CONTRACT["agent"]["retryDelayMs"]),
-    Pair("agent's timeout", agent_http.TIMEOUT_S * 1000, CONTRACT["agent"]["timeoutMs"]),
+    Pair("agent's retry", requests.RETRY_DELAY_S * 1000, CONTRACT["agent"]["retryDelayMs"]),
+    Pair("agent's timeout", requests.TIMEOUT_S * 1000, CONTRACT["agent"]["timeoutMs"]),
     Pair("pause of context", context_client.BREAKER_OPEN_S * 1000, CONTRACT["contextClient"]["pauseMs"]),
     Pair("outages", list(context_client._OUTAGE_STATUSES), CONTRACT["contextClient"]["pausingStatuses"]),
     Pair("pause of the relay", relay.RETRY_AFTER_S * 1000, CONTRACT["relay"]["pauseMs"]),
@@ -123,7 +122,7 @@ PAIRS = [
     Pair("service", delivery.SERVICE, CONTRACT["members"]["service"]),
     Pair("customer context", context_action.MEMBER, CONTRACT["members"]["customerContext"]),
     Pair("context's element", delivery.HTML_IDS[delivery.SERVICE], HTML["contextId"]),
-    Pair("elements", list(agent_response.MEMBERS_BY_ELEMENT_ID), [HTML["envelopeId"], HTML["contextId"]]),
+    Pair("elements", list(delivery.HTML_IDS.values()), [HTML["envelopeId"], HTML["contextId"]]),
     Pair("raw elements", {name.decode() for name in html_insert._RAW}, set(HTML["rawElements"])),
     Pair(
         "removed headers",

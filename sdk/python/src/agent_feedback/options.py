@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 from agent_feedback.errors import InvalidOption
-from agent_feedback.keys import CompanyKey, ProductKey
+from agent_feedback.keys import COMPANY_KEY_FORM, PRODUCT_KEY_FORM, CompanyKey, ProductKey
 from agent_feedback.runtime_hint import USER_AGENT
 
 MODE_LABELS = ("never_ask", "ask_once", "ask_always", "off")
@@ -64,7 +64,7 @@ def read_options(api_key: str | None, endpoint: str | None, settings: Mapping[st
     for name, value in options.items():
         _check(name, value)
     return Options(
-        api_key=_read_product_key(api_key),
+        api_key=read_product_key(api_key),
         endpoint=read_endpoint(endpoint),
         is_enabled=read_kill_switch(),
         company_key=company_key,
@@ -83,18 +83,18 @@ def read_company_key(argument: str | None) -> CompanyKey | None:
     try:
         return None if text is None else CompanyKey(text.strip())
     except (ValueError, TypeError, AttributeError):
-        raise InvalidOption(
-            "company_key (or AGENT_FEEDBACK_COMPANY_KEY): a company key looks like af_company_<32 hex digits>_<secret>"
-        ) from None
+        raise InvalidOption(f"company_key (or AGENT_FEEDBACK_COMPANY_KEY): {COMPANY_KEY_FORM}") from None
 
 
-def _read_product_key(argument: str | None) -> ProductKey:
+def read_product_key(argument: str | None) -> ProductKey:
+    """Return the product key of the argument or else of the environment, or raise `InvalidOption`."""
+    text = argument or os.environ.get("AGENT_FEEDBACK_KEY", "")
+    if not text:
+        raise InvalidOption("api_key (or AGENT_FEEDBACK_KEY): the product key is missing")
     try:
-        return ProductKey((argument or os.environ.get("AGENT_FEEDBACK_KEY", "")).strip())
+        return ProductKey(text.strip())
     except (ValueError, TypeError, AttributeError):
-        raise InvalidOption(
-            "api_key (or AGENT_FEEDBACK_KEY): a product key looks like af_live_<32 hex digits>_<secret>"
-        ) from None
+        raise InvalidOption(f"api_key (or AGENT_FEEDBACK_KEY): {PRODUCT_KEY_FORM}") from None
 
 
 def read_endpoint(argument: str | None) -> str:

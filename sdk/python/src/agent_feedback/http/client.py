@@ -42,6 +42,7 @@ class HttpResponse(NamedTuple):
     """The `Agent-Feedback-Refused` header as it was sent: how many events the service has counted as refused."""
     is_repetition: bool = False
     """Whether the request was sent before, on an idle connection that was closed without an answer."""
+    headers: tuple[tuple[str, str], ...] = ()
 
     @property
     def retry_after_s(self) -> float:
@@ -80,8 +81,9 @@ class _Request(NamedTuple):
 class HttpClient:
     """Sends requests to one origin; every method may be called from any thread."""
 
-    def __init__(self, endpoint: str) -> None:
+    def __init__(self, endpoint: str, max_response_bytes: int = MAX_RESPONSE_BYTES) -> None:
         url = urlsplit(endpoint)
+        self._max_response_bytes = max_response_bytes
         self._host, self._base_path = url.hostname or "", url.path.rstrip("/")
         self._tls = ssl.create_default_context() if url.scheme == "https" else None
         self._port = url.port or (443 if self._tls else 80)
@@ -101,9 +103,9 @@ class HttpClient:
         try:
             return self._send(request, deadline)
         except _NotConnected as error:
-            raise ServiceUnreachable(f"no usable answer ({type(error.reason).__name__})") from None
+            raise ServiceUnreachable(f"no usable answer ({type(error.reason).__name__})") from error.reason
         except (OSError, http.client.HTTPException) as error:
-            raise ServiceUnavailable(f"no usable answer ({type(error).__name__})") from None
+            raise ServiceUnavailable(f"no usable answer ({type(error).__name__})") from error
 
     def post(
         self, path: str, body: bytes, bearer: str, timeout_s: float, headers: Mapping[str, str] = _NO_HEADERS
@@ -138,9 +140,9 @@ class HttpClient:
             _open(connection)
             connection.request(*request)
             response = connection.getresponse()
-            body = response.read(MAX_RESPONSE_BYTES + 1)
-            if len(body) > MAX_RESPONSE_BYTES:
-                raise OSError(f"the answer is longer than {MAX_RESPONSE_BYTES} bytes")
+            body = response.read(self._max_response_bytes + 1)
+            if len(body) > self._max_response_bytes:
+                raise OSError(f"the answer is longer than {self._max_response_bytes} bytes")
             is_reusable = (
                 response.isclosed() and not response.will_close and len(self._idle_connections) < MAX_IDLE_CONNECTIONS
             )
@@ -153,7 +155,8 @@ class HttpClient:
             response.close()
             connection.close()
         headers = response.headers
-        return HttpResponse(response.status, body, headers["Retry-After"], headers[_REFUSED_HEADER])
+        refused = headers[_REFUSED_HEADER]
+        return HttpResponse(response.status, body, headers["Retry-After"], refused, headers=tuple(headers.items()))
 
     def _take_idle(self) -> Connection | None:
         """Return the idle connection that was used last, if there is one."""

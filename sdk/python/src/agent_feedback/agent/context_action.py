@@ -5,7 +5,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import urljoin
 
-from agent_feedback import agent_http, protocol_files
+from agent_feedback import protocol_files
+from agent_feedback.agent import requests
+from agent_feedback.errors import InvalidOption
 
 ITEM_MEMBERS: Sequence[str] = protocol_files.read("contract.json")["relay"]["bodies"][
     "/_service/v1/enrichment/answers"
@@ -40,16 +42,16 @@ class ContextAction:
         """Send an answer and return the service's; the type of an item is taken from the catalog.
 
         Each item has `key`, `value` and `provenance`, and may have `confidence`, `remember` and `expiresAt`.
-        Raise ValueError for an answer that the action does not allow, `ServiceRefused` or `ServiceUnavailable`.
+        Raise InvalidOption for an answer that the action does not allow, `ServiceRefused` or `ServiceUnavailable`.
         """
         action = self.content.get("submit")
         if not isinstance(action, dict):
-            raise ValueError(f"nothing may be answered in the state {self.state}")
+            raise InvalidOption(f"nothing may be answered in the state {self.state}")
         try:
             typed_items = [self._add_type(item) for item in items]
             _check(status, typed_items, action["bodySchema"])
         except (KeyError, TypeError, AttributeError):
-            raise ValueError("this action does not publish its bounds") from None
+            raise InvalidOption("this action does not publish its bounds") from None
         return self._post(action, {"status": status, "items": typed_items})
 
     def decide(self, decision: str, remember: bool | None = None) -> dict[str, Any]:
@@ -59,13 +61,13 @@ class ContextAction:
         """
         action = self.content.get("consent")
         if not isinstance(action, dict):
-            raise ValueError(f"nothing is to be decided in the state {self.state}")
+            raise InvalidOption(f"nothing is to be decided in the state {self.state}")
         try:
             decisions = list(action["bodySchema"]["decision"])
         except (KeyError, TypeError):
-            raise ValueError("this action does not publish its bounds") from None
+            raise InvalidOption("this action does not publish its bounds") from None
         if decision not in decisions:
-            raise ValueError(f"decision must be one of {', '.join(decisions)}")
+            raise InvalidOption(f"decision must be one of {', '.join(decisions)}")
         body = {"decision": decision} if remember is None else {"decision": decision, "remember": remember}
         answer = self._post(action, body)
         self.content.update((name, answer[name]) for name in _MEMBERS_OF_STATE if name in answer)
@@ -74,37 +76,37 @@ class ContextAction:
     def _add_type(self, item: Mapping[str, Any]) -> dict[str, Any]:
         entry = next((entry for entry in self.catalog if entry.get("key") == item.get("key")), None)
         if entry is None:
-            raise ValueError(f"key must be one of {', '.join(str(entry.get('key')) for entry in self.catalog)}")
+            raise InvalidOption(f"key must be one of {', '.join(str(entry.get('key')) for entry in self.catalog)}")
         if item.get("value") not in entry["allowedValues"]:
-            raise ValueError(f"the value of {entry['key']} must be one of {', '.join(entry['allowedValues'])}")
+            raise InvalidOption(f"the value of {entry['key']} must be one of {', '.join(entry['allowedValues'])}")
         if item.get("type", entry["type"]) != entry["type"]:
-            raise ValueError(f"the type of {entry['key']} is {entry['type']}")
+            raise InvalidOption(f"the type of {entry['key']} is {entry['type']}")
         return {**item, "type": entry["type"]}
 
     def _post(self, action: Mapping[str, Any], body: Mapping[str, Any]) -> dict[str, Any]:
         url = urljoin(self._response_url, str(action.get("url")))
         # Answers go to the origin of the response: a product never sends its agents elsewhere.
-        if agent_http.origin_of(url) != agent_http.origin_of(self._response_url) or not agent_http.is_safe(url):
-            raise ValueError(f"{agent_http.origin_of(url)} is not the product's own origin")
+        if requests.origin_of(url) != requests.origin_of(self._response_url) or not requests.is_safe(url):
+            raise InvalidOption(f"{requests.origin_of(url)} is not the product's own origin")
         text = json.dumps(body, allow_nan=False).encode()
-        return agent_http.post(url, str(action.get("authorization")), text)
+        return requests.post(url, str(action.get("authorization")), text)
 
 
 def _check(status: str, items: Sequence[Mapping[str, Any]], schema: Mapping[str, Any]) -> None:
-    """Raise ValueError for an answer that the action's schema does not allow."""
+    """Raise InvalidOption for an answer that the action's schema does not allow."""
     bounds = schema["items"]
     if status not in schema["status"]:
-        raise ValueError(f"status must be one of {', '.join(schema['status'])}")
+        raise InvalidOption(f"status must be one of {', '.join(schema['status'])}")
     if bool(items) != (status == "answered"):
-        raise ValueError("items are needed for the status answered, and for no other")
+        raise InvalidOption("items are needed for the status answered, and for no other")
     if len(items) > bounds["maximum"]:
-        raise ValueError(f"at most {bounds['maximum']} items can be sent")
+        raise InvalidOption(f"at most {bounds['maximum']} items can be sent")
     for item in items:
         is_complete = all(name in item for name in bounds["required"])
         if not is_complete or not item.keys() <= set(ITEM_MEMBERS):
-            raise ValueError(f"an item has {', '.join(bounds['required'])}, and may have {', '.join(ITEM_MEMBERS)}")
+            raise InvalidOption(f"an item has {', '.join(bounds['required'])}, and may have {', '.join(ITEM_MEMBERS)}")
         if item["provenance"] not in bounds["provenance"]:
-            raise ValueError(f"provenance must be one of {', '.join(bounds['provenance'])}")
+            raise InvalidOption(f"provenance must be one of {', '.join(bounds['provenance'])}")
         confidence = item.get("confidence", 0)
         if isinstance(confidence, bool) or not isinstance(confidence, (int, float)) or not 0 <= confidence <= 1:
-            raise ValueError("confidence is a number from 0 to 1")
+            raise InvalidOption("confidence is a number from 0 to 1")
