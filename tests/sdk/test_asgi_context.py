@@ -145,20 +145,6 @@ def test_without_a_thread_the_response_leaves_as_it_is(endpoint: Endpoint, monke
     assert asyncio.run(run()) == [start(), part()]
 
 
-def test_the_privacy_signal_holds_for_its_own_request_alone(endpoint: Endpoint) -> None:
-    feedback = CompanyClient(endpoint.url, mode="off")
-    app = feedback.asgi(make_asgi_asking(feedback, purpose=ADVERTISING))
-
-    async def run() -> list[int]:
-        counts = []
-        for headers in ({"sec-gpc": "1"}, {}, {"sec-gpc": "1"}):
-            await app(make_scope(headers=headers), None, _ignore)
-            counts.append(len(endpoint.requests))
-        return counts
-
-    assert asyncio.run(run()) == [0, 1, 1]
-
-
 def test_context_for_advertising_is_empty_under_the_privacy_signal_in_threads_too(endpoint: Endpoint) -> None:
     feedback = CompanyClient(endpoint.url, mode="off")
     references = {"purpose": ADVERTISING, "interaction_id": "01234567-89ab-4def-8123-456789abcdef"}

@@ -90,8 +90,12 @@ def add_slot(request: Request, key: CompanyKey) -> ContextSlot:
     interaction_id = request.header(HEADER.lower())
     if interaction_id is not None and is_signed_interaction_id(interaction_id, key, route_of(request)):
         source[INTERACTION_KEY] = interaction_id.lower()
-    privacy_signal.set(request.header(_PRIVACY_SIGNAL) == _PRIVACY_VALUE)
     return slot
+
+
+def read_privacy_signal(request: Request) -> None:
+    """Set `privacy_signal` for what follows in this thread or task."""
+    privacy_signal.set(request.header(_PRIVACY_SIGNAL) == _PRIVACY_VALUE)
 
 
 def route_of(request: Request) -> str:
