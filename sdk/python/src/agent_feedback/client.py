@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+from agent_feedback.adapters.asgi import AsgiAdapter
 from agent_feedback.adapters.wsgi import WsgiAdapter
 from agent_feedback.callbacks import Callbacks
 from agent_feedback.consent import ConsentCache
@@ -35,6 +36,10 @@ class AgentFeedback:
     def wsgi(self, app: Callable[..., Any]) -> Callable[..., Any]:
         """Wrap a WSGI application: eligible responses carry an envelope, and the context action that it requests."""
         return WsgiAdapter(app, self._instrumentation()) if self._has_work() else app
+
+    def asgi(self, app: Callable[..., Any]) -> Callable[..., Any]:
+        """Wrap an ASGI application, as `wsgi` does."""
+        return AsgiAdapter(app, self._instrumentation()) if self._has_work() else app
 
     def mcp(self, server: S) -> S:
         """Wrap the tools of an MCP server of the official SDK and return it; needs the extra `[mcp]`.

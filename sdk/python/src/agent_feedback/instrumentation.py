@@ -8,7 +8,7 @@ from agent_feedback import delivery, protocol_files
 from agent_feedback.callbacks import Callbacks
 from agent_feedback.context.action import ContextActions, PendingAction, ResponseInfo
 from agent_feedback.context.client import CustomerContext
-from agent_feedback.context.interaction import ContextSlot
+from agent_feedback.context.interaction import ContextSlot, read_privacy_signal
 from agent_feedback.delivery import Shape
 from agent_feedback.eligibility import PathRules, index_headers, is_eligible, kind_of
 from agent_feedback.envelope import FIELD as ENVELOPE
@@ -70,7 +70,9 @@ class Instrumentation:
         self._warned: set[str] = set()
 
     def covers(self, request: Request) -> bool:
-        """Tell whether the response to this request may be of interest at all."""
+        """Tell whether the response to this request may be of interest at all, and read its privacy signal."""
+        if self._actions:  # the product's code may retrieve context for any request
+            read_privacy_signal(request)
         # The headers of a HEAD response describe a body that is not sent.
         return (request.method != "HEAD" or self._is_by_request) and self._paths.covers(request.path)
 

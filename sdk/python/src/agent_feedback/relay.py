@@ -142,7 +142,7 @@ class Relay:
     """Answers everything under the relay's prefix."""
 
     def __init__(self, endpoint: str, timeout_s: float) -> None:
-        self._http, self._timeout_s = HttpClient(endpoint), timeout_s
+        self._http, self.timeout_s = HttpClient(endpoint), timeout_s
         self._breaker = CircuitBreaker(RETRY_AFTER_S)
         self._has_warned = False
 
@@ -174,7 +174,7 @@ class Relay:
         if self._breaker.is_open():
             raise _unavailable()
         try:
-            response = self._http.post(_SERVICE_PATHS[request.path], body, handle, self._timeout_s)
+            response = self._http.post(_SERVICE_PATHS[request.path], body, handle, self.timeout_s)
             self._breaker.close()
             content = rewrite_urls(_parse(response), request.mount) or {}
         except (ServiceUnavailable, ValueError, RecursionError) as error:

@@ -90,12 +90,11 @@ def add_slot(request: Request, key: CompanyKey) -> ContextSlot:
     interaction_id = request.header(HEADER.lower())
     if interaction_id is not None and is_signed_interaction_id(interaction_id, key, route_of(request)):
         source[INTERACTION_KEY] = interaction_id.lower()
-    note_privacy_signal(request)
     return slot
 
 
-def note_privacy_signal(caller: Caller) -> None:
-    """Keep, for the code that answers this request, whether it carries `Sec-GPC: 1`."""
+def read_privacy_signal(caller: Caller) -> None:
+    """Set `privacy_signal` for what follows in this thread or task."""
     privacy_signal.set(caller.header(_PRIVACY_SIGNAL) == _PRIVACY_VALUE)
 
 

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
 
-from agent_feedback.context.interaction import ContextSlot, note_privacy_signal
+from agent_feedback.context.interaction import ContextSlot, read_privacy_signal
 from agent_feedback.request import Caller
 
 _current_call: ContextVar[Mapping[str, Any] | None] = ContextVar("agent_feedback_mcp_call", default=None)
@@ -26,7 +26,7 @@ def open_call(caller: Caller) -> Iterator[ContextSlot]:
     A tool in a thread gets a copy of the context variables, and so the same slot.
     """
     slot = ContextSlot()
-    note_privacy_signal(caller)
+    read_privacy_signal(caller)
     token = _current_call.set({ContextSlot.KEY: slot})
     try:
         yield slot
