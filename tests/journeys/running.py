@@ -33,12 +33,12 @@ def running_product(
     command += ["--no-control-socket", "--log-level", "warning", app]
     with subprocess.Popen(command, env=environ, cwd=ROOT) as process:
         try:
-            wait_until(lambda: _is_open(port), 20)
+            wait_until(lambda: is_open(port), 20)
             yield f"http://127.0.0.1:{port}"
         finally:
             process.terminate()
 
 
-def _is_open(port: int) -> bool:
+def is_open(port: int) -> bool:
     with socket.socket() as probe:
         return probe.connect_ex(("127.0.0.1", port)) == 0

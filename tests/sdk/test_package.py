@@ -20,11 +20,14 @@ from tests.sdk.evidence_logs import combined_line
 PACKAGE = Path(__file__).resolve().parents[2] / "sdk" / "python"
 SOURCES = sorted((PACKAGE / "src").rglob("*.py"))
 
+EXTRAS = {"mcp": {"mcp", "anyio", "pydantic"}, "mcp_server": {"mcp"}}
+"""What a folder or a module may import that nothing else does: the official SDK of MCP, and what it stands on."""
+
 INSTALLED = f"""
 import json
 from agent_feedback import AgentFeedback
 from agent_feedback.agent import from_response
-envelope = AgentFeedback("{KEY}", endpoint="https://feedback.example.com").start_interaction().envelope()
+envelope = AgentFeedback("{KEY}", endpoint="https://feedback.example.com").start("/orders").envelope()
 assert from_response({{"_agentFeedback": envelope}}, allowed_origins=[]).state == "feedback_ready"
 print(json.dumps(envelope))
 """
@@ -54,13 +57,20 @@ def test_there_is_something_to_look_at() -> None:
 @pytest.mark.parametrize("source", SOURCES, ids=lambda path: path.name)
 def test_only_the_standard_library_is_imported(source: Path) -> None:
     packages = {name.split(".")[0] for name in imported(source)}
-    assert packages <= sys.stdlib_module_names | {"agent_feedback"}
+    extra = EXTRAS.get(source.parent.name) or EXTRAS.get(source.stem) or set()
+    assert packages <= sys.stdlib_module_names | {"agent_feedback"} | extra
 
 
 @pytest.mark.parametrize("source", SOURCES, ids=lambda path: path.name)
-def test_a_file_is_under_400_lines_and_readable_by_python_3_10(source: Path) -> None:
-    assert len(source.read_text().splitlines()) < 400
+def test_a_file_is_under_300_lines_and_readable_by_python_3_10(source: Path) -> None:
+    assert len(source.read_text().splitlines()) < 300
     ast.parse(source.read_text(), feature_version=(3, 10))
+
+
+def test_the_library_is_imported_without_its_extras() -> None:
+    code = "import sys, agent_feedback; print(sorted({'mcp', 'anyio', 'pydantic', 'asyncio'} & set(sys.modules)))"
+    process = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=30, check=True)
+    assert process.stdout.strip() == "[]"
 
 
 def test_the_version_is_that_of_the_project_file() -> None:
@@ -77,7 +87,9 @@ def test_the_wheel_holds_the_protocol_and_needs_nothing(wheel: Path) -> None:
     assert "agent_feedback/py.typed" in names
     assert "agent_feedback/evidence/cli.py" in names
     assert not any(name.endswith(".pyc") or "/vectors/" in name for name in names)
-    assert "Requires-Dist" not in metadata
+    requirements = [line for line in metadata.splitlines() if line.startswith("Requires-Dist:")]
+    assert requirements == ['Requires-Dist: mcp>=2.3,<3 ; extra == "mcp"']
+    assert "Provides-Extra: evidence" in metadata
     assert "Requires-Python: >=3.10" in metadata
 
 
