@@ -25,7 +25,7 @@ def test_the_endpoint_has_60_characters() -> None:
 
 
 def test_the_envelope_of_the_sdk_keeps_to_the_budget() -> None:
-    assert size(AgentFeedback(KEY, endpoint=ENDPOINT).start_interaction().envelope()) < BUDGET
+    assert size(AgentFeedback(KEY, endpoint=ENDPOINT).start("/orders").envelope()) < BUDGET
 
 
 def test_the_contract_of_the_service_keeps_to_the_budget() -> None:

@@ -10,8 +10,10 @@ from typing import Any
 
 import psutil
 import pytest
-from agent_feedback import AgentFeedback, http, telemetry
-from agent_feedback.telemetry import TelemetryQueue
+from agent_feedback import AgentFeedback
+from agent_feedback.http import client as http
+from agent_feedback.telemetry import queue as telemetry
+from agent_feedback.telemetry.queue import TelemetryQueue
 
 from tests.factories import event
 from tests.journeys.gateway import Fault, Gateway, running_gateway

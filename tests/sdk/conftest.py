@@ -4,8 +4,9 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from agent_feedback import AgentFeedback, telemetry
-from agent_feedback.telemetry import TelemetryQueue
+from agent_feedback import AgentFeedback
+from agent_feedback.telemetry import queue as telemetry
+from agent_feedback.telemetry.queue import TelemetryQueue
 
 from tests.sdk import evidence_service
 from tests.sdk.endpoint import KEY, Endpoint, serving

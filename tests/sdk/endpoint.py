@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, NamedTuple
 
-from agent_feedback.telemetry import TelemetryQueue
+from agent_feedback.telemetry.queue import TelemetryQueue
 
 COMPANY_KEY = "af_company_0123456789abcdef0123456789abcdef_conformance_company_secret_000000000000000001"
 KEY = "af_live_0123456789abcdef0123456789abcdef_conformance_secret_0123456789abcdef"

@@ -53,8 +53,8 @@ class CountingBody:
 class Client(AgentFeedback):
     """A client that keeps its telemetry instead of sending it."""
 
-    def __init__(self, **settings: Any) -> None:
-        super().__init__(KEY, endpoint="https://feedback.example.com", **settings)
+    def __init__(self, *, url: str = "https://feedback.example.com", **settings: Any) -> None:
+        super().__init__(KEY, endpoint=url, **settings)
         self.events: list[dict[str, Any]] = []
         self.telemetry.put = self.events.append
 

@@ -1,5 +1,6 @@
 """The agent's side against a real server."""
 
+import base64
 import json
 import socket
 from collections.abc import Sequence
@@ -7,8 +8,9 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from agent_feedback import AgentFeedback, agent_http
+from agent_feedback import AgentFeedback
 from agent_feedback.agent import Received, from_response
+from agent_feedback.agent import requests as agent_requests
 from agent_feedback.errors import ServiceRefused, ServiceUnavailable
 
 from tests.sdk.endpoint import HANG_UP, KEY, Endpoint, Reply, closed_port
@@ -19,7 +21,7 @@ ANSWER = {"accepted": True, "interactionId": "i", "review": {"id": "r"}}
 
 @pytest.fixture(autouse=True)
 def quick_retry(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(agent_http, "RETRY_DELAY_S", 0.01)
+    monkeypatch.setattr(agent_requests, "RETRY_DELAY_S", 0.01)
 
 
 @pytest.fixture(autouse=True)
@@ -28,7 +30,7 @@ def usual_answer(endpoint: Endpoint) -> None:
 
 
 def body(url: str) -> dict[str, Any]:
-    return {"orders": [], "_agentFeedback": AgentFeedback(KEY, endpoint=url).start_interaction().envelope()}
+    return {"orders": [], "_agentFeedback": AgentFeedback(KEY, endpoint=url).start("/orders").envelope()}
 
 
 def receive(url: str, allowed: Sequence[str] | None = None) -> Received:
@@ -49,7 +51,20 @@ def receive_changed(service: str, /, **changes: Any) -> Received:
 def in_every_form() -> list[Any]:
     content = body("https://feedback.example.com")
     raw = json.dumps(content).encode()
-    return [content, raw, bytearray(raw), raw.decode(), SimpleNamespace(content=raw)]
+    page = b'<head><script id="agent-feedback" type="application/json">%b</script></head>'
+    return [
+        content,
+        raw,
+        bytearray(raw),
+        raw.decode(),
+        SimpleNamespace(content=raw),
+        page % json.dumps(content["_agentFeedback"]).encode(),
+        SimpleNamespace(content=b"[]", headers={"Agent-Feedback": in_base64url(content["_agentFeedback"])}),
+    ]
+
+
+def in_base64url(content: Any) -> str:
+    return base64.urlsafe_b64encode(json.dumps(content).encode()).rstrip(b"=").decode()
 
 
 @pytest.mark.parametrize("response", in_every_form(), ids=lambda response: type(response).__name__)
@@ -78,6 +93,20 @@ def test_an_envelope_is_found_in_every_form_of_response(response: Any) -> None:
         SimpleNamespace(content=b"<html>"),
         SimpleNamespace(content=None),
         SimpleNamespace(content=12),
+        *(
+            SimpleNamespace(content=b"[]", headers={"Agent-Feedback": header})
+            for header in (
+                "",
+                "e30",
+                "!",
+                "\u00e9",
+                "bnVsbA",
+                "W10",
+                "eyJ2IjoyfQ",
+                12,
+                in_base64url({"v": 1, "a": "x" * 8000}),
+            )
+        ),
         None,
         12,
     ],
@@ -85,6 +114,15 @@ def test_an_envelope_is_found_in_every_form_of_response(response: Any) -> None:
 )
 def test_what_is_no_envelope_is_none(response: Any) -> None:
     assert from_response(response, allowed_origins=[]) is None
+
+
+def test_the_header_counts_where_the_body_has_something_of_the_same_name() -> None:
+    envelope = body("https://feedback.example.com")["_agentFeedback"]
+    page = b'<div id="agent-feedback"></div><script id="agent-feedback" type="application/json">{"v": 1}</script>'
+    response = SimpleNamespace(content=page, headers={"Agent-Feedback": in_base64url(envelope)})
+    received = from_response(response, allowed_origins=[])
+    assert received
+    assert (received.content, received.place) == (envelope, "header")
 
 
 def test_a_review_is_sent_as_the_envelope_says(endpoint: Endpoint) -> None:
@@ -200,7 +238,7 @@ def test_a_service_that_is_not_there_cannot_be_reached() -> None:
 
 
 def test_a_server_that_does_not_speak_tls_cannot_be_reached(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(agent_http, "TIMEOUT_S", 0.2)
+    monkeypatch.setattr(agent_requests, "TIMEOUT_S", 0.2)
     with socket.create_server(("127.0.0.1", 0)) as listener:
         url = f"https://127.0.0.1:{listener.getsockname()[1]}"
         with pytest.raises(ServiceUnavailable, match="could not be reached"):

@@ -113,12 +113,12 @@ def company(stack: Stack) -> Company:
 
 
 def state(feedback: AgentFeedback, customer: str) -> str:
-    return str(feedback.start_interaction().envelope(customer)["state"])
+    return str(feedback.start("/orders", customer_ref=customer).envelope()["state"])
 
 
 def test_a_new_process_asks_until_it_has_fetched_the_decision(stack: Stack, company: Company) -> None:
     feedback = AgentFeedback(company.product_key, endpoint=stack.url, mode="ask_once")
-    envelope_content = feedback.start_interaction().envelope("account_42")
+    envelope_content = feedback.start("/orders", customer_ref="account_42").envelope()
     assert envelope_content["state"] == "consent_required"
     decide(stack, envelope_content, "approved")
     wait_until(lambda: state(feedback, "account_42") == "feedback_ready", 10)
@@ -130,9 +130,9 @@ def test_a_new_process_asks_until_it_has_fetched_the_decision(stack: Stack, comp
 
 def test_a_choice_can_be_changed_through_the_newest_envelope(stack: Stack, company: Company) -> None:
     feedback = AgentFeedback(company.product_key, endpoint=stack.url, mode="ask_once", consent_cache_ttl=0.2)
-    decide(stack, feedback.start_interaction().envelope("account_7"), "approved")
+    decide(stack, feedback.start("/orders", customer_ref="account_7").envelope(), "approved")
     wait_until(lambda: state(feedback, "account_7") == "feedback_ready", 10)
-    action = feedback.start_interaction().envelope("account_7")["manageConsent"]
+    action = feedback.start("/orders", customer_ref="account_7").envelope()["manageConsent"]
     response = post(stack, action, {"decision": "declined"})
     assert (response["state"], response["changed"]) == ("declined", True)
     wait_until(lambda: state(feedback, "account_7") == "feedback_disabled", 10)
@@ -147,7 +147,7 @@ def test_an_unreachable_service_changes_no_response() -> None:
 def test_no_reference_of_a_customer_is_in_an_envelope() -> None:
     key = "af_live_" + "0" * 32 + "_" + "k" * 43
     feedback = AgentFeedback(key, endpoint="http://127.0.0.1:9", mode="ask_once")
-    assert "account_42" not in json.dumps(feedback.start_interaction().envelope("account_42"))
+    assert "account_42" not in json.dumps(feedback.start("/orders", customer_ref="account_42").envelope())
     assert consent_subject(feedback.options.api_key.scope, "account_42").startswith("afsub1_")
 
 

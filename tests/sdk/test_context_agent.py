@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 import requests
-from agent_feedback import agent_http
 from agent_feedback.agent import ContextAction, Received, from_response
+from agent_feedback.agent import requests as agent_requests
 from agent_feedback.errors import ServiceUnavailable
 
 from tests.sdk.endpoint import Endpoint, Reply
@@ -21,7 +21,7 @@ PAGE = b"<html><head><script id='agent-service-context-2'>{}</script></head><bod
 
 @pytest.fixture(autouse=True)
 def quick_retry(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(agent_http, "RETRY_DELAY_S", 0.01)
+    monkeypatch.setattr(agent_requests, "RETRY_DELAY_S", 0.01)
 
 
 @pytest.fixture(params=["json", "html"])

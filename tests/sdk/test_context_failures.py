@@ -10,7 +10,8 @@ from contextlib import contextmanager
 from typing import Any
 
 import pytest
-from agent_feedback import Context, CustomerContext, CustomerReferences, ServiceRefused, ServiceUnavailable, http
+from agent_feedback import Context, CustomerContext, CustomerReferences, ServiceRefused, ServiceUnavailable
+from agent_feedback.http import client as http
 
 from tests.sdk.endpoint import COMPANY_KEY, HANG_UP, Endpoint, Reply, closed_port, serving
 from tests.sdk.shop import json_reply

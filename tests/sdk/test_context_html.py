@@ -1,7 +1,7 @@
 """The script element is inserted where every HTML parser sees it as an element, or not at all."""
 
 import pytest
-from agent_feedback.html_insert import find_insertion_point, insert_script
+from agent_feedback.html_insert import insert_scripts, read_page
 from hypothesis import example, given
 from hypothesis import strategies as st
 from selectolax.lexbor import LexborHTMLParser
@@ -11,8 +11,10 @@ ELEMENT = f'<script id="{ID}" type="application/json">{{"a":"\\u003c/script>"}}<
 
 
 def insert_element(body: bytes) -> bytes | None:
-    offset = find_insertion_point(body, ID)
-    return None if offset is None else insert_script(body, offset, ID, {"a": "</script>"})
+    page = read_page(body)
+    if page is None or ID.encode() in page.ids:
+        return None
+    return insert_scripts(body, page.offset, {ID: '{"a":"</script>"}'})
 
 
 @pytest.mark.parametrize(
@@ -99,4 +101,4 @@ def test_any_page_has_the_element_once_or_is_unchanged(text: str) -> None:
 
 def test_a_large_page_of_brackets_is_read_once() -> None:
     for fragment in (b"<", b"<a ", b"<!--", b"<p a='", b"<script>", b"</", b"<a id='"):
-        find_insertion_point(fragment * 100_000, ID)
+        read_page(fragment * 100_000)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 import pytest
-from agent_feedback.context_interaction import CustomerReferences, is_signed_interaction_id, signed_interaction_id
+from agent_feedback.context.interaction import CustomerReferences, is_signed_interaction_id, signed_interaction_id
 from agent_feedback.keys import CompanyKey
 
 from tests.sdk.endpoint import COMPANY_KEY, Endpoint

@@ -3,7 +3,12 @@
 from typing import Any
 
 import pytest
-from agent_feedback.observation import observe
+from agent_feedback.adapters.wsgi import WsgiRequest
+from agent_feedback.context.observation import observe as observe_request
+
+
+def observe(environ: dict[str, Any]) -> dict[str, str]:
+    return observe_request(WsgiRequest(environ))
 
 
 def test_an_observation_has_the_listed_members_only() -> None:

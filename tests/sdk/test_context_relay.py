@@ -6,7 +6,8 @@ from collections.abc import Iterable
 from typing import Any
 
 import pytest
-from agent_feedback import http, relay
+from agent_feedback import relay
+from agent_feedback.http import client as http
 from agent_feedback.relay import rewrite_urls
 
 from tests.sdk.endpoint import COMPANY_KEY, HANG_UP, KEY, Endpoint, Reply, closed_port

@@ -138,7 +138,7 @@ def test_the_kill_switch_takes_everything_away(endpoint: Endpoint, monkeypatch: 
 def test_html_carries_the_question_in_an_element(endpoint: Endpoint) -> None:
     action = context_action(endpoint.url, stageInstruction="</script><b>")
     endpoint.default_reply = json_reply(action)
-    feedback = CompanyClient(endpoint.url)
+    feedback = CompanyClient(endpoint.url, mode="off")
     response = fetch(feedback.wsgi(make_enrichment_app(feedback, PAGE, [HTML, ("ETag", '"1"')])))
     head, tail = response.body.split(b'<script id="agent-service-context" type="application/json">')
     text, _, end = tail.partition(b"</script>")
@@ -158,7 +158,7 @@ def test_html_carries_the_question_in_an_element(endpoint: Endpoint) -> None:
     "page", [b"", b"<html><!-- never closed", b'<p id="agent-service-context">', b"<script>never closed"]
 )
 def test_html_that_takes_no_element_asks_nothing(endpoint: Endpoint, page: bytes) -> None:
-    feedback = CompanyClient(endpoint.url)
+    feedback = CompanyClient(endpoint.url, mode="off")
     response = fetch(feedback.wsgi(make_enrichment_app(feedback, page, [HTML])))
     assert is_untouched(response, make_app(page, headers=[HTML]))
     assert not endpoint.requests

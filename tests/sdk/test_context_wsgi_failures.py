@@ -71,7 +71,7 @@ def test_an_exception_of_the_library_lets_the_product_answer(
         raise RuntimeError("a mistake")
 
     for name in ("add_slot", "find_pending", "build"):
-        monkeypatch.setattr(f"agent_feedback.context_action.ContextActions.{name}", fail)
+        monkeypatch.setattr(f"agent_feedback.context.action.ContextActions.{name}", fail)
         assert fetch(app) == fetch(make_app())
 
 

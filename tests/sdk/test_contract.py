@@ -6,32 +6,28 @@ from typing import Any
 
 import pytest
 from agent_feedback import (
-    agent_http,
-    agent_response,
     capability,
-    context_action,
-    context_client,
-    context_interaction,
+    delivery,
     envelope,
-    event_queue,
     html_insert,
-    http,
-    observation,
+    instrumentation,
     operation,
     options,
     protocol_files,
     relay,
     runtime_hint,
-    telemetry,
 )
-from agent_feedback.adapters import wsgi
+from agent_feedback.agent import requests
+from agent_feedback.context import action as context_action
+from agent_feedback.context import calls as context_client
+from agent_feedback.context import interaction as context_interaction
+from agent_feedback.context import observation
+from agent_feedback.http import client as http
+from agent_feedback.telemetry import event_queue
+from agent_feedback.telemetry import queue as telemetry
 
 CONTRACT = protocol_files.read("contract.json")
 OPTIONS: dict[str, dict[str, Any]] = CONTRACT["options"]
-
-NOT_YET_OPTIONS = {"shouldInstrument"}
-NOT_YET_CACHE_MODES = {"request"}
-"""What this package does not do yet."""
 
 
 def snake(name: str) -> str:
@@ -46,11 +42,11 @@ def default_of(option: dict[str, Any]) -> Any:
 
 
 def test_there_are_the_options_of_the_contract_and_no_others() -> None:
-    names = {snake(name) for name in OPTIONS.keys() - NOT_YET_OPTIONS}
+    names = {snake(name) for name in OPTIONS}
     assert names == set(options.Options._fields) - {"is_enabled"}
 
 
-@pytest.mark.parametrize("name", sorted(OPTIONS.keys() - NOT_YET_OPTIONS))
+@pytest.mark.parametrize("name", sorted(OPTIONS))
 def test_an_option_has_the_default_of_the_contract(name: str) -> None:
     assert options.Options._field_defaults.get(snake(name)) == default_of(OPTIONS[name])
 
@@ -71,7 +67,7 @@ def test_an_option_has_the_bounds_of_the_contract(name: str) -> None:
 
 def test_choices_are_those_of_the_contract() -> None:
     assert list(options.MODE_LABELS) == OPTIONS["mode"]["allowed"]
-    assert set(options.CACHE_MODES) == set(OPTIONS["cacheMode"]["allowed"]) - NOT_YET_CACHE_MODES
+    assert set(options.CACHE_MODES) == set(OPTIONS["cacheMode"]["allowed"])
     assert OPTIONS["runtimeHint"]["allowed"] == [runtime_hint.USER_AGENT]
     assert list(options.LOOPBACK_HOSTS) == CONTRACT["loopbackHosts"]
 
@@ -105,6 +101,7 @@ class Pair:
 
 
 TELEMETRY, HEADERS, HTML = CONTRACT["telemetry"], CONTRACT["headers"], CONTRACT["html"]
+REMOVED_HEADERS = CONTRACT["eligibility"]["removedHeaders"]
 PAIRS = [
     Pair("batch size", event_queue.BATCH_SIZE, TELEMETRY["batchSize"]),
     Pair("first backoff", telemetry.FIRST_BACKOFF_S * 1000, TELEMETRY["firstBackoffMs"]),
@@ -112,8 +109,8 @@ PAIRS = [
     Pair("longest Retry-After", http.MAX_RETRY_AFTER_S * 1000, TELEMETRY["maxRetryAfterMs"]),
     Pair("pause after a 401", telemetry.UNAUTHORIZED_PAUSE_S * 1000, TELEMETRY["unauthorizedPauseMs"]),
     Pair("largest answer", http.MAX_RESPONSE_BYTES, TELEMETRY["maxResponseBytes"]),
-    Pair("agent's retry", agent_http.RETRY_DELAY_S * 1000, CONTRACT["agent"]["retryDelayMs"]),
-    Pair("agent's timeout", agent_http.TIMEOUT_S * 1000, CONTRACT["agent"]["timeoutMs"]),
+    Pair("agent's retry", requests.RETRY_DELAY_S * 1000, CONTRACT["agent"]["retryDelayMs"]),
+    Pair("agent's timeout", requests.TIMEOUT_S * 1000, CONTRACT["agent"]["timeoutMs"]),
     Pair("pause of context", context_client.BREAKER_OPEN_S * 1000, CONTRACT["contextClient"]["pauseMs"]),
     Pair("outages", list(context_client._OUTAGE_STATUSES), CONTRACT["contextClient"]["pausingStatuses"]),
     Pair("pause of the relay", relay.RETRY_AFTER_S * 1000, CONTRACT["relay"]["pauseMs"]),
@@ -122,13 +119,17 @@ PAIRS = [
     Pair("signed bytes", context_interaction._SIGNED_BYTES, CONTRACT["contextInteraction"]["headBytes"]),
     Pair("retry header", context_interaction.HEADER, HEADERS["contextInteraction"]),
     Pair("envelope", envelope.FIELD, CONTRACT["members"]["envelope"]),
-    Pair("service", context_action.FIELD, CONTRACT["members"]["service"]),
+    Pair("service", delivery.SERVICE, CONTRACT["members"]["service"]),
     Pair("customer context", context_action.MEMBER, CONTRACT["members"]["customerContext"]),
-    Pair("context's element", context_action.ELEMENT_ID, HTML["contextId"]),
-    Pair("elements", list(agent_response.MEMBERS_BY_ELEMENT_ID), [HTML["envelopeId"], HTML["contextId"]]),
+    Pair("context's element", delivery.HTML_IDS[delivery.SERVICE], HTML["contextId"]),
+    Pair("elements", list(delivery.HTML_IDS.values()), [HTML["envelopeId"], HTML["contextId"]]),
     Pair("raw elements", {name.decode() for name in html_insert._RAW}, set(HTML["rawElements"])),
-    Pair("removed headers", wsgi._REPLACED_HEADERS - {"content-length"}, {*CONTRACT["eligibility"]["removedHeaders"]}),
-    Pair("cache policy", wsgi._PRIVATE, ("Cache-Control", CONTRACT["eligibility"]["cacheControl"])),
+    Pair(
+        "removed headers",
+        instrumentation._REPLACED_HEADERS - {"content-length"},
+        {*CONTRACT["eligibility"]["removedHeaders"]},
+    ),
+    Pair("cache policy", instrumentation.PRIVATE, ("Cache-Control", CONTRACT["eligibility"]["cacheControl"])),
     Pair("operation", operation.MAX_OPERATION_LENGTH, CONTRACT["operation"]["maxLength"]),
     Pair("safe characters", operation._SAFE_CHARACTERS, CONTRACT["operation"]["safeCharacters"]),
     Pair("hint", runtime_hint.MAX_HINT_LENGTH, CONTRACT["runtimeHint"]["maxLength"]),

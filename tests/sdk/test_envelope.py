@@ -3,7 +3,7 @@
 import json
 from datetime import datetime
 
-from agent_feedback import AgentFeedback
+from agent_feedback import AgentFeedback, Interaction
 
 from tests.sdk.endpoint import KEY
 
@@ -22,13 +22,13 @@ ALWAYS = {
 
 
 def test_it_has_exactly_the_fields_of_its_mode() -> None:
-    envelope = AgentFeedback(KEY, endpoint=URL).start_interaction().envelope()
+    envelope = AgentFeedback(KEY, endpoint=URL).start("/orders").envelope()
     assert {name: envelope[name] for name in ALWAYS} == ALWAYS
     assert envelope.keys() - ALWAYS.keys() == {"instruction", "privacy", "expiresAt", "submitOutcome", "submit"}
 
 
 def test_its_actions_have_exactly_their_fields() -> None:
-    envelope = AgentFeedback(KEY, endpoint=URL + "/").start_interaction().envelope()
+    envelope = AgentFeedback(KEY, endpoint=URL + "/").start("/orders").envelope()
     common_fields = {"url", "method", "authorization", "contentType"}
     assert envelope["submitOutcome"].keys() == common_fields | {"bodySchema"}
     assert envelope["submit"].keys() == common_fields | {"reportSchema"}
@@ -42,7 +42,7 @@ def test_its_actions_have_exactly_their_fields() -> None:
 
 
 def test_it_expires_with_its_capability_two_hours_from_now() -> None:
-    envelope = AgentFeedback(KEY, endpoint=URL).start_interaction().envelope()
+    envelope = AgentFeedback(KEY, endpoint=URL).start("/orders").envelope()
     expires_at = datetime.fromisoformat(envelope["expiresAt"])
     remaining_s = (expires_at - datetime.now(expires_at.tzinfo)).total_seconds()
     assert 7100 < remaining_s <= 7200
@@ -50,10 +50,11 @@ def test_it_expires_with_its_capability_two_hours_from_now() -> None:
 
 def test_no_two_responses_have_the_same_capability_even_for_one_interaction() -> None:
     feedback = AgentFeedback(KEY, endpoint=URL)
-    interactions = [feedback.start_interaction("018f1f2e-7b4a-4c12-9c8d-123456789abc") for _ in range(100)]
+    interaction_id = "018f1f2e-7b4a-4c12-9c8d-123456789abc"
+    interactions = [Interaction(feedback._services, "/", {}, interaction_id=interaction_id) for _ in range(100)]
     assert len({interaction.envelope()["submit"]["authorization"] for interaction in interactions}) == 100
 
 
 def test_the_key_is_not_in_it() -> None:
-    envelope = json.dumps(AgentFeedback(KEY, endpoint=URL).start_interaction().envelope())
+    envelope = json.dumps(AgentFeedback(KEY, endpoint=URL).start("/orders").envelope())
     assert "conformance_secret" not in envelope

@@ -3,7 +3,7 @@
 import time
 import uuid
 
-from agent_feedback.context_interaction import is_signed_interaction_id, signed_interaction_id
+from agent_feedback.context.interaction import is_signed_interaction_id, signed_interaction_id
 from agent_feedback.interaction_id import new_interaction_id
 from agent_feedback.keys import CompanyKey
 

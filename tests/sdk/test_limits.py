@@ -5,9 +5,9 @@ import logging
 import time
 
 import pytest
-from agent_feedback.circuit_breaker import CircuitBreaker
-from agent_feedback.http import HttpResponse
-from agent_feedback.refusals import exceeded_quota
+from agent_feedback.http.circuit_breaker import CircuitBreaker
+from agent_feedback.http.client import HttpResponse
+from agent_feedback.telemetry.refusals import exceeded_quota
 
 from tests.sdk.conftest import MakeQueue
 from tests.sdk.endpoint import Endpoint, Reply, put, wait_until

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from agent_feedback import AgentFeedback, InvalidOption
-from agent_feedback.losses import LossReport, UnreportedLosses
+from agent_feedback.telemetry.losses import LossReport, UnreportedLosses
 
 from tests.sdk.conftest import MakeQueue
 from tests.sdk.endpoint import HANG_UP, KEY, Endpoint, Reply, closed_port, put, wait_until
@@ -108,7 +108,7 @@ def test_a_batch_that_may_have_arrived_is_told_by_its_id(
 def test_a_request_that_was_repeated_on_a_new_connection_may_have_arrived(
     endpoint: Endpoint, make_queue: MakeQueue, monkeypatch: pytest.MonkeyPatch, status: int
 ) -> None:
-    monkeypatch.setattr("agent_feedback.telemetry.UNAUTHORIZED_PAUSE_S", 0.01)
+    monkeypatch.setattr("agent_feedback.telemetry.queue.UNAUTHORIZED_PAUSE_S", 0.01)
     # The idle connection is closed without an answer, and the answer to the repetition is no sign of its fate.
     endpoint.replies += [Reply(), Reply(HANG_UP), *[Reply(status)] * (1 if status == 401 else 3)]
     queue = make_queue()

@@ -35,8 +35,7 @@ def test_the_kill_switch(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
 @pytest.mark.parametrize(
     "key",
     [
-        None,
-        "",
+        " ",
         "af_live_",
         KEY[:-30],
         KEY.upper(),
@@ -53,6 +52,17 @@ def test_a_malformed_key_is_refused_without_being_shown(key: Any) -> None:
         AgentFeedback(key, endpoint=URL)
     assert "conformance" not in str(error.value)
     assert error.value.__cause__ is None
+
+
+@pytest.mark.parametrize("key", [None, ""])
+def test_a_missing_key_is_not_called_malformed(key: str | None) -> None:
+    with pytest.raises(InvalidOption, match=r"^api_key \(or AGENT_FEEDBACK_KEY\): the product key is missing$"):
+        AgentFeedback(key, endpoint=URL)
+
+
+def test_a_key_is_described_with_its_three_parts() -> None:
+    with pytest.raises(InvalidOption, match=r"af_live_<32 hex digits>_<32 hex digits>_<secret>$"):
+        AgentFeedback("af_live_short", endpoint=URL)
 
 
 @pytest.mark.parametrize(

@@ -20,8 +20,8 @@ from tests.sdk.evidence_logs import combined_line
 PACKAGE = Path(__file__).resolve().parents[2] / "sdk" / "python"
 SOURCES = sorted((PACKAGE / "src").rglob("*.py"))
 
-EXTRAS = {"mcp": {"mcp", "anyio", "pydantic"}}
-"""What a folder may import that nothing else does: the official SDK of MCP, and what it stands on."""
+EXTRAS = {"mcp": {"mcp", "anyio", "pydantic"}, "mcp_server": {"mcp"}}
+"""What a folder or a module may import that nothing else does: the official SDK of MCP, and what it stands on."""
 
 UNUSED_MODULES = {
     *("agent_feedback.agent", "agent_feedback.cli", "agent_feedback.evidence", "agent_feedback.mcp"),
@@ -33,7 +33,7 @@ INSTALLED = f"""
 import json
 from agent_feedback import AgentFeedback
 from agent_feedback.agent import from_response
-envelope = AgentFeedback("{KEY}", endpoint="https://feedback.example.com").start_interaction().envelope()
+envelope = AgentFeedback("{KEY}", endpoint="https://feedback.example.com").start("/orders").envelope()
 assert from_response({{"_agentFeedback": envelope}}, allowed_origins=[]).state == "feedback_ready"
 print(json.dumps(envelope))
 """
@@ -63,7 +63,7 @@ def test_there_is_something_to_look_at() -> None:
 @pytest.mark.parametrize("source", SOURCES, ids=lambda path: path.name)
 def test_only_the_standard_library_is_imported(source: Path) -> None:
     packages = {name.split(".")[0] for name in imported(source)}
-    extra = EXTRAS.get(source.parent.name, frozenset())
+    extra = EXTRAS.get(source.parent.name) or EXTRAS.get(source.stem) or set()
     assert packages <= sys.stdlib_module_names | {"agent_feedback"} | extra
 
 

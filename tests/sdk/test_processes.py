@@ -147,7 +147,7 @@ def test_five_thousand_events_in_a_second_lose_none(endpoint: Endpoint) -> None:
             wait_s = started_at + number / 5000 - time.monotonic()
             if wait_s > 0:
                 time.sleep(wait_s)
-            feedback.start_interaction().record("http_json", "/orders/:id", statusCode=200, durationMs=1.5)
+            feedback.start("/orders/:id").finish(status_code=200, duration_ms=1.5)
         assert time.monotonic() - started_at < 10
         assert feedback.flush()
         print(dict(feedback.telemetry.counters))

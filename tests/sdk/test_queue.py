@@ -6,7 +6,7 @@ import time
 
 import pytest
 from agent_feedback import AgentFeedback
-from agent_feedback import telemetry as queue_module
+from agent_feedback.telemetry import queue as queue_module
 
 from tests.sdk.conftest import MakeQueue
 from tests.sdk.endpoint import KEY, Endpoint, Reply, closed_port, put, wait_until

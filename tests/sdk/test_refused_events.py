@@ -5,9 +5,9 @@ import time
 from typing import Any
 
 import pytest
-from agent_feedback import telemetry
-from agent_feedback.http import HttpResponse
-from agent_feedback.telemetry import refused_indexes
+from agent_feedback.http.client import HttpResponse
+from agent_feedback.telemetry import queue as telemetry
+from agent_feedback.telemetry.queue import refused_indexes
 
 from tests.sdk.conftest import MakeQueue
 from tests.sdk.endpoint import Endpoint, Reply, put, wait_until

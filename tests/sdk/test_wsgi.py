@@ -119,7 +119,6 @@ def test_only_a_success_is_extended(feedback: Client, status: str) -> None:
         ("200 OK", [JSON, ("Content-Range", "bytes 0-9/99")]),
         ("200 OK", [JSON, ("Content-Encoding", "gzip")]),
         ("200 OK", [JSON, ("Content-Encoding", "gzip"), ("Content-Encoding", "identity")]),
-        ("200 OK", [("Content-Type", "text/html")]),
         ("200 OK", [("Content-Type", "text/original_response; application/json")]),
         ("200 OK", [("Content-Type", "application/json; charset=utf-16")]),
         ("200 OK", [("Content-Type", "application/x-ndjson")]),
@@ -135,7 +134,7 @@ def test_an_ineligible_response_passes_unchanged(feedback: Client, status: str, 
     assert feedback.events == []
 
 
-@pytest.mark.parametrize("body", [b"[1]", b'"a"', b'{"a":', b"", b'{"_agentFeedback":1}', b'{"a":"\\ud800"}'])
+@pytest.mark.parametrize("body", [b"[1", b'{"a":', b"", b'{"_agentFeedback":1}', b'{"a":"\\ud800"}'])
 def test_a_body_that_takes_no_envelope_passes_unchanged(feedback: Client, body: bytes) -> None:
     original_response, response = fetch_both(make_app(body, headers=[JSON, ("ETag", '"1"')]), feedback)
     assert response == original_response
@@ -259,5 +258,7 @@ def test_the_kill_switch_disables_the_adapter(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setenv("AGENT_FEEDBACK_ENABLED", "false")
     feedback, app = Client(), make_app()
     assert feedback.wsgi(app) is app
-    feedback.start_interaction().record("http_json", "/")
+    interaction = feedback.start("/")
+    interaction.finish(status_code=200)
+    assert interaction.envelope() == {}
     assert feedback.events == []

@@ -9,9 +9,7 @@ from typing import Any
 from wsgiref.util import FileWrapper
 
 import pytest
-from agent_feedback import client
-from agent_feedback.adapters import wsgi as adapter
-from agent_feedback.adapters import wsgi_response
+from agent_feedback import callbacks, instrumentation, json_splice
 
 from tests.sdk.endpoint import KEY
 from tests.sdk.site import BODY, JSON, Client, CountingBody, fetch, fetch_both, make_app
@@ -97,7 +95,13 @@ def test_a_callback_that_fails_leaves_the_response_as_it_was(name: str, caplog: 
 
 @pytest.mark.parametrize(
     ("module", "name"),
-    [(adapter, "splice"), (adapter, "member_names"), (client, "normalize_operation"), (wsgi_response, "is_eligible")],
+    [
+        (json_splice, "splice"),
+        (json_splice, "read_value"),
+        (callbacks, "normalize_operation"),
+        (instrumentation, "is_eligible"),
+        (instrumentation, "Interaction"),
+    ],
 )
 @pytest.mark.parametrize("body", [[BODY], CountingBody(BODY[:3], BODY[3:])])
 def test_a_mistake_of_ours_leaves_the_response_as_it_was(

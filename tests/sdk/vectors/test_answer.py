@@ -3,8 +3,8 @@
 import json
 
 import pytest
-from agent_feedback import agent_http
-from agent_feedback.agent_context import ContextAction
+from agent_feedback.agent import requests
+from agent_feedback.agent.context_action import ContextAction
 
 from tests.sdk.vectors.cases import Case, read_cases
 
@@ -19,7 +19,7 @@ def test_an_answer_is_checked_and_built_as_the_vector_says(case: Case, monkeypat
         sent_bodies.append(json.loads(body))
         return {"accepted": True}
 
-    monkeypatch.setattr(agent_http, "post", post)
+    monkeypatch.setattr(requests, "post", post)
     content = case["input"]
     try:
         ContextAction(content["action"], content.get("responseUrl", URL)).answer(content["items"], content["status"])

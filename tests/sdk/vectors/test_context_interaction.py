@@ -1,6 +1,6 @@
 """The interaction of a context retry is signed and recognised as the vectors say."""
 
-from agent_feedback.context_interaction import _signature, is_signed_interaction_id
+from agent_feedback.context.interaction import _signature, is_signed_interaction_id
 from agent_feedback.interaction_id import format_uuid, stamped_bytes
 from agent_feedback.keys import CompanyKey
 

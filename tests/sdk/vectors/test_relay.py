@@ -4,7 +4,7 @@ import re
 from typing import Any
 
 from agent_feedback import protocol_files, relay
-from agent_feedback.http import HttpResponse
+from agent_feedback.http.client import HttpResponse
 from agent_feedback.relay import RelayError, read_body, rewrite_urls
 
 from tests.sdk.vectors.cases import Case, read_cases
@@ -13,7 +13,7 @@ ERRORS = protocol_files.read("contract.json")["relay"]["errors"].values()
 
 
 def error_of(error: RelayError) -> dict[str, Any]:
-    result = {"status": int(error.status[:3]), "code": error.content["code"]}
+    result = {"status": error.status, "code": error.content["code"]}
     # Each error of the relay is one of the contract's.
     assert result in [{"status": entry["status"], "code": entry["code"]} for entry in ERRORS]
     return result

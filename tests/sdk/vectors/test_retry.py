@@ -6,12 +6,12 @@ from collections.abc import Iterable
 from typing import Any
 
 import pytest
-from agent_feedback.batch import Batch, QueuedEvent
 from agent_feedback.errors import ServiceUnavailable, ServiceUnreachable
-from agent_feedback.http import HttpResponse
-from agent_feedback.losses import LossReport
+from agent_feedback.http.client import HttpResponse
 from agent_feedback.options import read_options
-from agent_feedback.telemetry import TelemetryQueue
+from agent_feedback.telemetry.batch import Batch, QueuedEvent
+from agent_feedback.telemetry.losses import LossReport
+from agent_feedback.telemetry.queue import TelemetryQueue
 
 from tests.sdk.endpoint import KEY
 from tests.sdk.vectors.cases import Case, read_cases

@@ -2,9 +2,11 @@
 
 from typing import Any
 
+from agent_feedback.adapters.wsgi import WsgiRequest
+from agent_feedback.interaction import Interaction
 from agent_feedback.interaction_id import format_uuid, stamped_bytes
-from agent_feedback.losses import LossReport
 from agent_feedback.options import RequestCallback
+from agent_feedback.telemetry.losses import LossReport
 
 from app.telemetry.schemas import TelemetryBatchSchema
 from tests.sdk.site import Client
@@ -22,9 +24,15 @@ def test_an_event_is_made_as_the_vector_says(case: Case) -> None:
     content: dict[str, Any] = dict(case["input"])
     texts = {option: content.pop(name) for option, name in CALLBACKS.items() if name in content}
     feedback = Client(**{option: callback(text) for option, text in texts.items()})
-    interaction = feedback.start_interaction(content.pop("interactionId"))
-    interaction._issued_at = content.pop("issuedAtMs") / 1000
-    interaction.record(**feedback.references({}), **content)
+    interaction = Interaction(
+        feedback._services,
+        content["operation"],
+        feedback.callbacks.references(WsgiRequest({})),
+        surface=content["surface"],
+        interaction_id=content["interactionId"],
+    )
+    interaction._issued_at = content["issuedAtMs"] / 1000
+    interaction.finish(status_code=content.get("statusCode"), duration_ms=content.get("durationMs"))
     assert feedback.events == [case["expected"]]
     assert TelemetryBatchSchema().accept({"events": feedback.events})
 

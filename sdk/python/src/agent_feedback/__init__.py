@@ -7,11 +7,12 @@
 For customer context see `agent_feedback.context`, for the agent's side `agent_feedback.agent`.
 """
 
-from agent_feedback.client import AgentFeedback, Interaction
-from agent_feedback.context import Context, ContextItem, CustomerContext, Observation
-from agent_feedback.context_fields import FieldDefinition
-from agent_feedback.context_interaction import ContextRequest, CustomerReferences
+from agent_feedback.client import AgentFeedback
+from agent_feedback.context.client import Context, ContextItem, CustomerContext, Observation
+from agent_feedback.context.fields import FieldDefinition
+from agent_feedback.context.interaction import ContextRequest, CustomerReferences
 from agent_feedback.errors import InvalidOption, ServiceError, ServiceRefused, ServiceUnavailable
+from agent_feedback.interaction import Interaction
 from agent_feedback.options import Options
 from agent_feedback.version import VERSION
 

@@ -10,11 +10,14 @@ import threading
 import time
 import weakref
 from collections import OrderedDict
+from contextlib import suppress
+from itertools import islice
 from typing import NamedTuple
 
 from agent_feedback import protocol_files
 from agent_feedback.errors import ServiceRefused, ServiceUnavailable
-from agent_feedback.http import HttpClient
+from agent_feedback.http.circuit_breaker import CircuitBreaker
+from agent_feedback.http.client import HttpClient
 from agent_feedback.options import Options
 
 _BOUNDS: dict[str, int] = protocol_files.read("contract.json")["consentCache"]
@@ -24,6 +27,14 @@ MAX_SUBJECTS = _BOUNDS["maxSubjects"]
 
 UNDECIDED_TTL_S = _BOUNDS["undecidedTtlMs"] / 1000
 """How long the absence of a decision is cached: the customer may be deciding right now."""
+
+MAX_REFRESHES = _BOUNDS["maxRefreshes"]
+"""Requests at a time."""
+
+PAUSE_S = _BOUNDS["pauseMs"] / 1000
+"""Without requests after a failure."""
+UNAUTHORIZED_PAUSE_S: float = protocol_files.read("contract.json")["telemetry"]["unauthorizedPauseMs"] / 1000
+"""Without requests after a 401: the key does not become valid by asking."""
 
 logger = logging.getLogger("agent_feedback")
 
@@ -52,9 +63,11 @@ class ConsentCache:
 
     def _reset(self) -> None:
         self._decisions: OrderedDict[str, CachedDecision] = OrderedDict()
+        self._breaker = CircuitBreaker(PAUSE_S)
         self._pending: dict[str, None] = {}
+        self._requested: set[str] = set()
+        self._threads = 0
         self._lock = threading.Lock()
-        self._has_thread = False
 
     def find(self, subject: str) -> CachedDecision:
         """Return the cached decision of a subject, expired or unknown as it may be, and refresh it if it is."""
@@ -63,28 +76,44 @@ class ConsentCache:
             if decision.expires_at > time.monotonic():
                 self._decisions.move_to_end(subject)
                 return decision
-            self._pending[subject] = None
-            if not self._has_thread:
-                self._has_thread = True
-                threading.Thread(target=self._refresh, name="agent-feedback-consent", daemon=True).start()
+            if subject not in self._requested and not self._breaker.is_open():
+                self._pending[subject] = None
+                self._start_thread()
         return decision
+
+    def _start_thread(self) -> None:
+        """Start a thread for what is pending unless enough of them run. Needs the lock."""
+        if self._threads < MAX_REFRESHES:
+            thread = threading.Thread(target=self._refresh, name="agent-feedback-consent", daemon=True)
+            # Without a thread, as when the system has no more of them, the next miss tries again.
+            with suppress(RuntimeError):
+                thread.start()
+                self._threads += 1
 
     def _refresh(self) -> None:
         """Ask for all pending subjects, batch by batch."""
         while subjects := self._take_pending():
             try:
                 self._store(self._fetch(subjects))
+                self._breaker.close()
             except (ServiceUnavailable, ServiceRefused, ValueError, KeyError, TypeError) as error:
+                is_unauthorized = isinstance(error, ServiceRefused) and error.status == 401
+                self._breaker.open(UNAUTHORIZED_PAUSE_S if is_unauthorized else 0.0)
                 logger.debug("consent could not be read (%s)", type(error).__name__)
+            finally:
+                with self._lock:
+                    self._requested.difference_update(subjects)
         self._http.close()
 
     def _take_pending(self) -> list[str]:
         """Return the next subjects to ask for; without any the thread ends, and a later miss starts another."""
         with self._lock:
-            subjects = list(self._pending)[:MAX_SUBJECTS]
+            subjects = list(islice(self._pending, MAX_SUBJECTS))
             for subject in subjects:
                 del self._pending[subject]
-            self._has_thread = bool(subjects)
+            self._requested.update(subjects)
+            if not subjects:
+                self._threads -= 1
         return subjects
 
     def _fetch(self, subjects: list[str]) -> dict[str, tuple[str, int]]:

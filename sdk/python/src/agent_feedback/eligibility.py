@@ -52,11 +52,11 @@ def index_headers(headers: Iterable[tuple[str, str]]) -> dict[str, str]:
     return index
 
 
-def surface_of(headers: Mapping[str, str]) -> str | None:
-    """Return the surface of a response by its lower-cased headers, `http_json` or `html`, or None if neither."""
+def kind_of(headers: Mapping[str, str]) -> str | None:
+    """Return the kind of a response by its lower-cased headers, `json` or `html`, or None if neither."""
     content_type = headers.get("content-type", "").strip()
     if _JSON.match(content_type):
-        return "http_json"
+        return "json"
     return "html" if _HTML.match(content_type) else None
 
 
@@ -66,7 +66,7 @@ def is_eligible(status: int, headers: Mapping[str, str], cache_mode: str) -> boo
         return False
     if headers.get("content-encoding", "identity").strip().lower() != "identity":
         return False
-    return cache_mode == "private" or not _is_shared(headers)
+    return cache_mode != "safe" or not _is_shared(headers)
 
 
 def _is_shared(headers: Mapping[str, str]) -> bool:

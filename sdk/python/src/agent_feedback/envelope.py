@@ -26,6 +26,8 @@ class EnvelopeContext(NamedTuple):
     decision: str = "unknown"
     """The customer's consent decision as this process has cached it: unknown, approved or declined."""
     service_name: str = "Agent Feedback"
+    reliability: str = "http"
+    """`http`, or `mcp` where the protocol itself offers the tools."""
 
 
 def build(context: EnvelopeContext) -> Content:
@@ -38,7 +40,7 @@ def build(context: EnvelopeContext) -> Content:
     return {
         "v": contract["version"],
         **members,
-        "reliability": contract["reliability"]["http"],
+        "reliability": contract["reliability"][context.reliability],
         "instruction": texts[members["state"]],
         "privacy": texts["privacy"],
         "expiresAt": whole_timestamp(context.expires_at),
@@ -71,8 +73,8 @@ _EXPIRES_AT = f'"expiresAt":"{whole_timestamp(0)}"'
 
 # One for each mode and decision, times the endpoints of the process.
 @lru_cache(maxsize=32)
-def _encode_template(endpoint: str, mode: str, has_customer: bool, decision: str, service_name: str) -> str:
-    context = EnvelopeContext(endpoint, "", 0, mode, has_customer, decision, service_name)
+def _encode_template(endpoint: str, *others: Any) -> str:
+    context = EnvelopeContext(endpoint, "", 0, *others)
     return json.dumps(build(context), separators=(",", ":"))
 
 

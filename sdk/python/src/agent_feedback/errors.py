@@ -6,7 +6,10 @@ MAX_MESSAGE_LENGTH = 300
 
 
 class InvalidOption(ValueError):
-    """An option has an unusable value; the message names the option and what it takes."""
+    """An option or an argument has an unusable value; the message names it and what it takes. Nothing was sent.
+
+    An agent gets it for everything that an envelope, a context action or its allowed origins do not allow.
+    """
 
 
 class ServiceError(Exception):

@@ -1,9 +1,8 @@
-"""Insert a script element into HTML where every parser reads it as one."""
+"""Insert script elements into HTML where every parser reads them as such."""
 
-import json
 import re
-from collections.abc import Iterator
-from typing import Any, NamedTuple
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
 
 _SPACE = rb"[ \t\r\n\f]"
 _NAME = re.compile(rb"/?[A-Za-z][^ \t\r\n\f/>]*")
@@ -15,6 +14,7 @@ _RAW = {
     name: re.compile(rb"</" + name + rb"(?=[ \t\r\n\f/>])", re.IGNORECASE)
     for name in (b"script", b"style", b"textarea", b"title", b"xmp", b"iframe", b"noembed", b"noframes", b"noscript")
 }
+_LESS_THAN = "\\u003c"
 _SCRIPT_IN_SCRIPT = re.compile(rb"<!--.*<script", re.IGNORECASE | re.DOTALL)
 
 
@@ -30,32 +30,42 @@ class _AmbiguousMarkup(Exception):
     """The markup ends within a tag, comment or raw text, or parsers differ over it."""
 
 
-def find_insertion_point(body: bytes, element_id: str) -> int | None:
-    """Return the offset for an element with this id: before `</head>`, else `</body>`, else at the end.
+class Page(NamedTuple):
+    """What the insertion of a script depends on."""
 
-    None if an element has the id already, or the markup is ambiguous.
-    """
+    offset: int
+    """Where scripts go: before `</head>`, else before `</body>`, else at the end."""
+    ids: frozenset[bytes]
+    """The ids of all elements."""
+
+
+def read_page(body: bytes) -> Page | None:
+    """Return the page of an HTML body, or None where the markup is ambiguous."""
     if not body.strip() or b"\0" in body[:4] or body[:2] in (b"\xfe\xff", b"\xff\xfe"):
         return None
     head_end = body_end = None
+    ids: set[bytes] = set()
     try:
         for tag in _tags(body):
             if tag.name == b"/head" and head_end is None:
                 head_end = tag.start
             elif tag.name == b"/body":
                 body_end = tag.start
-            elif tag.id == element_id.encode():
-                return None
+            elif tag.id is not None:
+                ids.add(tag.id)
     except _AmbiguousMarkup:
         return None
-    return next((offset for offset in (head_end, body_end) if offset is not None), len(body))
+    offset = next((offset for offset in (head_end, body_end) if offset is not None), len(body))
+    return Page(offset, frozenset(ids))
 
 
-def insert_script(body: bytes, offset: int, element_id: str, content: dict[str, Any]) -> bytes:
-    """Return the body with the content as a JSON script element at an offset."""
-    text = json.dumps(content, separators=(",", ":")).replace("<", "\\u003c")
-    element = f'<script id="{element_id}" type="application/json">{text}</script>'
-    return body[:offset] + element.encode() + body[offset:]
+def insert_scripts(body: bytes, offset: int, scripts: Mapping[str, str]) -> bytes:
+    """Return the body with script elements at an offset, by their ids; their contents are JSON."""
+    elements = "".join(
+        f'<script id="{element_id}" type="application/json">{text.replace("<", _LESS_THAN)}</script>'
+        for element_id, text in scripts.items()
+    )
+    return body[:offset] + elements.encode() + body[offset:]
 
 
 def _tags(body: bytes) -> Iterator[_Tag]:

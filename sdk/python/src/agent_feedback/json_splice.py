@@ -6,26 +6,30 @@ from collections.abc import Container, Mapping
 from typing import Any
 
 _WHITE_SPACE = b" \t\r\n"
+INVALID = object()
+"""Stands for a body that is no JSON value."""
 _SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 
 
 def member_names(body: bytes) -> Container[str] | None:
     """Return the member names of a JSON object; None for anything else, or JSON that parsers differ over."""
-    json_object = body.strip(_WHITE_SPACE)
-    if not json_object.startswith(b"{"):
-        return None
+    content = read_value(body)
+    return content.keys() if isinstance(content, dict) else None
+
+
+def read_value(body: bytes) -> Any:
+    """Return a JSON value whose numbers are text; `INVALID` for other texts, and JSON that parsers differ over."""
     try:
-        text = json_object.decode("utf-8")
-        content: dict[str, Any]
+        text = body.strip(_WHITE_SPACE).decode("utf-8")
         content, end = _decode(text)
         if end != len(text):
-            return None
+            return INVALID
         if b"\\" in body and _SURROGATE.search(body):  # most bodies have no escape at all
             # Half a surrogate pair is no text, and parsers differ over it.
             json.dumps(content, ensure_ascii=False).encode("utf-8")
     except (ValueError, RecursionError):
-        return None
-    return content.keys()
+        return INVALID
+    return content
 
 
 def _refuse_constant(constant: str) -> None:

@@ -11,6 +11,9 @@ _PRODUCT_KEY = re.compile(r"af_live_([0-9a-f]{32})_([!-~]{20,200})\Z")
 _COMPANY_KEY = re.compile(r"(af_(?:company|live)_[0-9a-f]{32})_[!-~]{20,200}\Z")
 _SCOPE = re.compile(r"([0-9a-f]{32})_")
 
+PRODUCT_KEY_FORM = "a product key looks like af_live_<32 hex digits>_<32 hex digits>_<secret>"
+COMPANY_KEY_FORM = "a company key looks like af_company_<32 hex digits>_<secret>"
+
 _encode = json.JSONEncoder(separators=(",", ":")).encode
 
 
@@ -22,7 +25,7 @@ class ProductKey:
     def __init__(self, text: str) -> None:
         match = _PRODUCT_KEY.match(text)
         if match is None:
-            raise ValueError("a product key looks like af_live_<32 hex digits>_<secret>")
+            raise ValueError(PRODUCT_KEY_FORM)
         self.id = match[1]
         scope = _SCOPE.match(match[2])
         self.scope = scope[1] if scope else self.id
@@ -59,7 +62,7 @@ class CompanyKey:
     def __init__(self, text: str) -> None:
         match = _COMPANY_KEY.match(text)
         if match is None:
-            raise ValueError("a company key looks like af_company_<32 hex digits>_<secret>")
+            raise ValueError(COMPANY_KEY_FORM)
         self._public_part = match[1]
         self._text = text
         # Derived for this purpose alone: such a signature is accepted nowhere else.

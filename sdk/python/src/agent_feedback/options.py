@@ -7,15 +7,15 @@ from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 from agent_feedback.errors import InvalidOption
-from agent_feedback.keys import CompanyKey, ProductKey
+from agent_feedback.keys import COMPANY_KEY_FORM, PRODUCT_KEY_FORM, CompanyKey, ProductKey
 from agent_feedback.runtime_hint import USER_AGENT
 
 MODE_LABELS = ("never_ask", "ask_once", "ask_always", "off")
-CACHE_MODES = ("safe", "private")
+CACHE_MODES = ("safe", "private", "request")
 LOOPBACK_HOSTS = ("127.0.0.1", "localhost", "::1")
 
 RequestCallback = Callable[[Mapping[str, Any]], str | None]
-"""Takes the WSGI environment of a request, returns a text about it or None."""
+"""Takes the WSGI environment or the ASGI scope of a request, returns a text about it or None."""
 
 
 class Options(NamedTuple):
@@ -34,6 +34,8 @@ class Options(NamedTuple):
     """A callback, or `user-agent` for the product tokens of the User-Agent header."""
     operation: RequestCallback | None = None
     """Names the operation of a request; the path does where it returns None."""
+    should_instrument: Callable[[Mapping[str, Any]], bool] | None = None
+    """Tells whether the response to a request carries an envelope, beside the other rules."""
     flush_interval: float = 0.5
     max_queue_size: int = 1000
     timeout: float = 3.0
@@ -62,7 +64,7 @@ def read_options(api_key: str | None, endpoint: str | None, settings: Mapping[st
     for name, value in options.items():
         _check(name, value)
     return Options(
-        api_key=_read_product_key(api_key),
+        api_key=read_product_key(api_key),
         endpoint=read_endpoint(endpoint),
         is_enabled=read_kill_switch(),
         company_key=company_key,
@@ -81,18 +83,18 @@ def read_company_key(argument: str | None) -> CompanyKey | None:
     try:
         return None if text is None else CompanyKey(text.strip())
     except (ValueError, TypeError, AttributeError):
-        raise InvalidOption(
-            "company_key (or AGENT_FEEDBACK_COMPANY_KEY): a company key looks like af_company_<32 hex digits>_<secret>"
-        ) from None
+        raise InvalidOption(f"company_key (or AGENT_FEEDBACK_COMPANY_KEY): {COMPANY_KEY_FORM}") from None
 
 
-def _read_product_key(argument: str | None) -> ProductKey:
+def read_product_key(argument: str | None) -> ProductKey:
+    """Return the product key of the argument or else of the environment, or raise `InvalidOption`."""
+    text = argument or os.environ.get("AGENT_FEEDBACK_KEY", "")
+    if not text:
+        raise InvalidOption("api_key (or AGENT_FEEDBACK_KEY): the product key is missing")
     try:
-        return ProductKey((argument or os.environ.get("AGENT_FEEDBACK_KEY", "")).strip())
+        return ProductKey(text.strip())
     except (ValueError, TypeError, AttributeError):
-        raise InvalidOption(
-            "api_key (or AGENT_FEEDBACK_KEY): a product key looks like af_live_<32 hex digits>_<secret>"
-        ) from None
+        raise InvalidOption(f"api_key (or AGENT_FEEDBACK_KEY): {PRODUCT_KEY_FORM}") from None
 
 
 def read_endpoint(argument: str | None) -> str:
@@ -152,11 +154,14 @@ _RULES: dict[str, tuple[Callable[[Any], bool], str]] = {
     "service_name": (lambda value: isinstance(value, str) and bool(value.strip()), "a name is needed"),
     **dict.fromkeys(("include", "exclude"), (_are_patterns, "a list of path patterns is needed, each from / or *")),
     **dict.fromkeys(
-        ("customer_ref", "session_ref", "operation"),
-        (_is_callback, "a function that takes the WSGI environment is needed"),
+        ("customer_ref", "session_ref", "operation", "should_instrument"),
+        (_is_callback, "a function that takes the WSGI environment or the ASGI scope is needed"),
     ),
     "on_drop": (_is_callback, "a function that takes a reason and a number is needed"),
-    "runtime_hint": (_is_hint, f"a function that takes the WSGI environment, or {USER_AGENT!r}, is needed"),
+    "runtime_hint": (
+        _is_hint,
+        f"a function of the WSGI environment or ASGI scope, or {USER_AGENT!r}, is needed",
+    ),
     **dict.fromkeys(
         ("flush_interval", "timeout", "shutdown_timeout", "consent_cache_ttl", "context_timeout", "relay_timeout"),
         (_is_time, "a number of seconds above zero is needed"),

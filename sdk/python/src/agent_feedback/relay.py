@@ -3,20 +3,17 @@
 import json
 import logging
 import re
-from collections.abc import Callable, Iterable
-from http import HTTPStatus
-from typing import Any
+from collections.abc import Callable
+from typing import Any, NamedTuple
 from urllib.parse import quote, urlsplit
 
 from agent_feedback import protocol_files
-from agent_feedback.circuit_breaker import CircuitBreaker
 from agent_feedback.errors import ServiceUnavailable
-from agent_feedback.http import HttpClient, HttpResponse
+from agent_feedback.http.circuit_breaker import CircuitBreaker
+from agent_feedback.http.client import HttpClient, HttpResponse
 
 RETRY_AFTER_S = 1
 """The `Retry-After` of a 503, and how long after a failure no thread of the product waits for the service."""
-
-_MAX_DIGITS = 12
 
 logger = logging.getLogger("agent_feedback")
 
@@ -26,28 +23,35 @@ _BEARER = re.compile(r"[Bb][Ee][Aa][Rr][Ee][Rr] +([!-~]+)\Z")
 _CONTRACT: dict[str, Any] = protocol_files.read("contract.json")["relay"]
 _HANDLE = re.compile(_CONTRACT["handle"].removesuffix("$") + r"\Z")
 _SERVICE_PATHS: dict[str, str] = _CONTRACT["paths"]
+MAX_BODY_BYTES: int = _CONTRACT["maxBodyBytes"]
 _SCALARS = (str, int, float, bool, type(None))
 
 
 class RelayError(Exception):
     """An error that the relay itself answers with."""
 
-    def __init__(self, status: str, code: str, sentence: str, **members: Any) -> None:
+    def __init__(self, status: int, code: str, sentence: str, **members: Any) -> None:
         super().__init__(code)
         self.status, self.content = status, {"error": sentence, "code": code, **members}
 
 
 def _not_found() -> RelayError:
-    return RelayError("404 Not Found", "not_found", "There is nothing at this address.")
+    return RelayError(404, "not_found", "There is nothing at this address.")
 
 
 def _unavailable() -> RelayError:
     sentence = "The service cannot be reached; please try again."
-    return RelayError("503 Service Unavailable", "service_unavailable", sentence, retryable=True)
+    return RelayError(503, "service_unavailable", sentence, retryable=True)
 
 
-def _bad_body(sentence: str, status: str = "400 Bad Request") -> RelayError:
-    return RelayError(status, "invalid_customer_context_body", sentence)
+def bad_body(sentence: str) -> RelayError:
+    """Return the error for a body that may not be forwarded."""
+    return RelayError(400, "invalid_customer_context_body", sentence)
+
+
+def large_body() -> RelayError:
+    """Return the error for a body above the limit."""
+    return RelayError(413, "invalid_customer_context_body", f"The body is larger than {MAX_BODY_BYTES} bytes.")
 
 
 def rewrite_urls(value: Any, mount: str = "") -> Any:
@@ -73,9 +77,9 @@ def _relay_path(url: Any) -> str | None:
     return next((relay for relay, service in _SERVICE_PATHS.items() if path.endswith(service)), None)
 
 
-def mount_path(script_name: str) -> str:
-    """Return the path at which a WSGI application is mounted; `//` never begins it, since that reads as a host."""
-    segments = quote(script_name.encode("latin-1", "replace")).strip("/")
+def mount_path(path: str) -> str:
+    """Return the percent-encoded path of an application's mount; `//` never begins it, since that reads as a host."""
+    segments = quote(path).strip("/")
     return f"/{segments}" if segments else ""
 
 
@@ -85,16 +89,16 @@ def read_body(path: str, text: bytes) -> dict[str, Any]:
     try:
         body = json.loads(text.decode("utf-8"), parse_constant=_refuse_constant)
     except (ValueError, RecursionError):
-        raise _bad_body("The body is not JSON.") from None
+        raise bad_body("The body is not JSON.") from None
     if not isinstance(body, dict):
-        raise _bad_body("The body is not an object.")
+        raise bad_body("The body is not an object.")
     for name, value in body.items():
         if name == "items" and bounds["items"] is not None:
             _check_items(value, bounds["items"])
         elif name not in bounds["members"]:
-            raise _bad_body(f"The body may have {', '.join(_names(bounds))} and nothing else.")
+            raise bad_body(f"The body may have {', '.join(_names(bounds))} and nothing else.")
         elif not isinstance(value, _SCALARS):
-            raise _bad_body("Each value of the body is a text, a number or a boolean.")
+            raise bad_body("Each value of the body is a text, a number or a boolean.")
     return body
 
 
@@ -104,66 +108,82 @@ def _names(bounds: dict[str, Any]) -> list[str]:
 
 def _check_items(items: Any, names: list[str]) -> None:
     if not isinstance(items, list) or not all(isinstance(item, dict) for item in items):
-        raise _bad_body("items is a list of objects.")
+        raise bad_body("items is a list of objects.")
     for item in items:
         if not item.keys() <= set(names):
-            raise _bad_body(f"Each item may have {', '.join(names)} and nothing else.")
+            raise bad_body(f"Each item may have {', '.join(names)} and nothing else.")
         if not all(isinstance(value, _SCALARS) for value in item.values()):
-            raise _bad_body("Each value of an item is a text, a number or a boolean.")
+            raise bad_body("Each value of an item is a text, a number or a boolean.")
 
 
 def _refuse_constant(constant: str) -> None:
     raise ValueError(f"{constant} is not JSON")
 
 
+class RelayRequest(NamedTuple):
+    """An agent's request under the relay's prefix, without its body."""
+
+    method: str
+    path: str
+    authorization: str
+    mount: str
+    """The percent-encoded path under which the application is mounted."""
+
+
+class RelayResponse(NamedTuple):
+    """The answer to an agent."""
+
+    status: int
+    headers: Headers
+    body: bytes
+
+
 class Relay:
-    """A WSGI application for everything under the relay's prefix."""
+    """Answers everything under the relay's prefix."""
 
     def __init__(self, endpoint: str, timeout_s: float) -> None:
-        self._http, self._timeout_s = HttpClient(endpoint), timeout_s
+        self._http, self.timeout_s = HttpClient(endpoint), timeout_s
         self._breaker = CircuitBreaker(RETRY_AFTER_S)
         self._has_warned = False
 
     @staticmethod
-    def serves(environ: dict[str, Any]) -> bool:
-        """Tell whether a request is for the relay."""
-        path = environ.get("PATH_INFO", "")
+    def serves(path: Any) -> bool:
+        """Tell whether a path, without the mount, is the relay's."""
         prefix: str = _CONTRACT["prefix"]
         return isinstance(path, str) and path.startswith(prefix) and path[len(prefix) :][:1] in ("", "/")
 
-    def __call__(self, environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
-        """Answer an agent's request, which the product's own code never sees."""
+    def answer(self, request: RelayRequest, read: Callable[[], bytes]) -> RelayResponse:
+        """Answer a request; `read` returns its body of at most `MAX_BODY_BYTES`, or raises `RelayError`."""
         extra_headers: Headers = []
         try:
-            path, handle, body = _read_request(environ)
-            mount = mount_path(environ.get("SCRIPT_NAME", ""))
-            status, content, extra_headers = self._forward(path, handle, body, mount)
+            handle = _read_handle(request)
+            body = _forwarded_body(request.path, read())
+            status, content, extra_headers = self._forward(request, handle, body)
         except RelayError as error:
             status, content = error.status, error.content
             if error.content.get("retryable"):
                 extra_headers = [("Retry-After", str(RETRY_AFTER_S))]
-        if status.startswith("401"):
+        if status == 401:
             extra_headers = [*extra_headers, ("WWW-Authenticate", "Bearer")]
         text = json.dumps(content, separators=(",", ":")).encode()
         headers = [("Content-Type", "application/json"), ("Content-Length", str(len(text)))]
-        start_response(status, [*headers, ("Cache-Control", "private, no-store"), *extra_headers])
-        return [b"" if environ.get("REQUEST_METHOD") == "HEAD" else text]
+        return RelayResponse(status, [*headers, ("Cache-Control", "private, no-store"), *extra_headers], text)
 
-    def _forward(self, path: str, handle: str, body: bytes, mount: str) -> tuple[str, dict[str, Any], Headers]:
-        """Return status line, content and further headers of the service's answer, or raise `RelayError`."""
+    def _forward(self, request: RelayRequest, handle: str, body: bytes) -> tuple[int, dict[str, Any], Headers]:
+        """Return status, content and further headers of the service's answer, or raise `RelayError`."""
         if self._breaker.is_open():
             raise _unavailable()
         try:
-            response = self._http.post(_SERVICE_PATHS[path], body, handle, self._timeout_s)
+            response = self._http.post(_SERVICE_PATHS[request.path], body, handle, self.timeout_s)
             self._breaker.close()
-            content = rewrite_urls(_parse(response), mount) or {}
+            content = rewrite_urls(_parse(response), request.mount) or {}
         except (ServiceUnavailable, ValueError, RecursionError) as error:
             self._breaker.open()
             self._warn(str(error) if isinstance(error, ServiceUnavailable) else "it cannot be read")
             raise _unavailable() from None
         retry_after = response.retry_after or ""
         headers = [("Retry-After", retry_after)] if retry_after.isascii() and retry_after.isdigit() else []
-        return _status_line(response.status), content, headers
+        return response.status, content, headers
 
     def _warn(self, reason: str) -> None:
         if not self._has_warned:
@@ -171,17 +191,10 @@ class Relay:
             logger.warning("the relay has no answer of the service: %s; agents are asked to try again", reason)
 
 
-def _status_line(status: int) -> str:
-    try:
-        return f"{status} {HTTPStatus(status).phrase}"
-    except ValueError:
-        return f"{status} Unknown"
-
-
 def _parse(response: HttpResponse) -> dict[str, Any]:
     """Return the service's JSON object; raise ValueError for any other answer, and `RelayError` for a redirect."""
     if 300 <= response.status < 400:
-        raise RelayError("502 Bad Gateway", "service_redirect_rejected", "The service answered with a redirect.")
+        raise RelayError(502, "service_redirect_rejected", "The service answered with a redirect.")
     if response.status >= 500 or response.status < 200:
         raise ValueError("no answer to pass on")
     content = json.loads(response.body)
@@ -190,47 +203,20 @@ def _parse(response: HttpResponse) -> dict[str, Any]:
     return content
 
 
-def _read_request(environ: dict[str, Any]) -> tuple[str, str, bytes]:
-    """Return the path, the handle and the body of a request that may be forwarded, or raise `RelayError`."""
-    path: str = environ.get("PATH_INFO", "")
-    if path not in _SERVICE_PATHS or environ.get("REQUEST_METHOD") != "POST":
+def _read_handle(request: RelayRequest) -> str:
+    """Return the handle of a request for one of the relay's paths, or raise `RelayError`."""
+    if request.path not in _SERVICE_PATHS or request.method != "POST":
         raise _not_found()
-    bearer = _BEARER.match(environ.get("HTTP_AUTHORIZATION", ""))
+    bearer = _BEARER.match(request.authorization)
     if bearer is None or not _HANDLE.match(bearer[1]):
-        raise RelayError(
-            "401 Unauthorized", "invalid_customer_context_handle", "A handle of this product's response is needed."
-        )
-    body = read_body(path, _read_input(environ))
+        raise RelayError(401, "invalid_customer_context_handle", "A handle of this product's response is needed.")
+    return bearer[1]
+
+
+def _forwarded_body(path: str, text: bytes) -> bytes:
+    """Return the body that is forwarded, or raise `RelayError`."""
+    body = read_body(path, text)
     try:
-        return path, bearer[1], json.dumps(body, separators=(",", ":"), allow_nan=False).encode()
+        return json.dumps(body, separators=(",", ":"), allow_nan=False).encode()
     except ValueError:
-        raise _bad_body("A number of the body is out of range.") from None
-
-
-def _read_input(environ: dict[str, Any]) -> bytes:
-    """Return the body of a request, or raise `RelayError`; without a length the server must say that its input ends."""
-    max_length: int = _CONTRACT["maxBodyBytes"]
-    content_length = environ.get("CONTENT_LENGTH") or ""
-    if not content_length and environ.get("wsgi.input_terminated"):
-        length = max_length + 1
-    elif content_length.isascii() and content_length.isdigit():
-        length = int(content_length[:_MAX_DIGITS])
-    else:
-        raise _bad_body("The body is missing.")
-    if length > max_length and content_length:
-        raise _bad_body(f"The body is larger than {max_length} bytes.", "413 Content Too Large")
-    return _read_stream(environ["wsgi.input"], length, max_length, is_exact=bool(content_length))
-
-
-def _read_stream(stream: Any, length: int, max_length: int, *, is_exact: bool) -> bytes:
-    text = bytearray()
-    try:
-        while len(text) < length and (chunk := stream.read(length - len(text))):
-            text += chunk
-    except (OSError, ValueError):
-        raise _bad_body("The body cannot be read.") from None
-    if len(text) > max_length:
-        raise _bad_body(f"The body is larger than {max_length} bytes.", "413 Content Too Large")
-    if is_exact and len(text) < length:
-        raise _bad_body("The body is cut short.")
-    return bytes(text)
+        raise bad_body("A number of the body is out of range.") from None

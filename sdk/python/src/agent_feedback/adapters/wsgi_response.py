@@ -4,64 +4,57 @@ from collections.abc import Callable, Iterator
 from itertools import chain
 from typing import Any
 
-from agent_feedback.context_interaction import ContextSlot
-from agent_feedback.eligibility import index_headers, is_eligible, surface_of
-from agent_feedback.options import Options
-
-Headers = list[tuple[str, str]]
+from agent_feedback.context.interaction import ContextSlot
+from agent_feedback.instrumentation import Headers, Instrumentation, ResponseHead
+from agent_feedback.request import Request
 
 
 class BufferedResponse:
     """A `start_response` that buffers the start of an eligible response and passes every other one on at once."""
 
-    def __init__(self, start_response: Callable[..., Any], options: Options, slot: ContextSlot | None = None) -> None:
-        self._start_response, self._options, self.slot = start_response, options, slot
-        self._has_started = self.is_eligible = False
-        self.status_code = 0
-        self.surface = ""
-        self.headers: Headers = []
-        self.length: int | None = None
+    def __init__(
+        self,
+        start_response: Callable[..., Any],
+        instrumentation: Instrumentation,
+        request: Request,
+        slot: ContextSlot | None,
+    ) -> None:
+        self._start_response, self._instrumentation = start_response, instrumentation
+        self._request, self._slot = request, slot
+        self._has_started = False
+        self.head: ResponseHead | None = None
+        """The buffered start, until it is passed on."""
 
     def __call__(self, status: str, headers: Headers, exc_info: Any = None) -> Callable[[bytes], Any]:
         # A generator starts its response with its first chunk: too late to be buffered.
-        self.is_eligible = exc_info is None and not self._has_started and self._check(status, headers)
-        if self.is_eligible:
-            self._status, self.headers = status, headers
+        self.head = None if exc_info or self._has_started else self._read_head(status, headers)
+        if self.head is not None:
+            self._status, self._headers = status, headers
             return self._write
         self._server_write = self._start_response(status, headers, *([exc_info] if exc_info else []))
         return self._server_write  # type: ignore[no-any-return]  # WSGI has it untyped
 
-    def is_bounded(self, chunks: Any) -> bool:
-        """Tell whether a body is complete already, or declares a length within the limit."""
-        if self.length is None:
-            return isinstance(chunks, (list, tuple))
-        limit: int = self._options.max_body_bytes
-        return self.length <= limit
-
     def start(self, headers: Headers | None = None) -> None:
         """Start the response if it is buffered, with other headers if given; later starts pass at once."""
         self._has_started = True
-        if self.is_eligible:
-            self.is_eligible = False
-            self._server_write = self._start_response(self._status, self.headers if headers is None else headers)
+        if self.head is not None:
+            self.head = None
+            self._server_write = self._start_response(self._status, self._headers if headers is None else headers)
 
-    def _check(self, status: str, headers: Headers) -> bool:
-        try:
-            index = index_headers(headers)
-            self.surface = surface_of(index) or ""
-            if not self._has_purpose():
-                return False
-            self.status_code = int(status[:3])
-            length = index.get("content-length")
-            self.length = None if length is None else int(length)
-            return is_eligible(self.status_code, index, self._options.cache_mode)
-        except Exception:  # a malformed start is for the server to refuse
-            return False
+    def finish(self, body: "BufferedBody", duration_ms: float) -> None:
+        """Start the response, modified if it can be."""
+        head, text = self.head, body.read()
+        if head is None or text is None:
+            self.start()
+            return
+        modified = self._instrumentation.modify(self._request, self._slot, head, text, duration_ms)
+        self.start(head.headers if modified is None else modified.headers)
+        if modified is not None and modified.body is not None:
+            body.replace(modified.body)
 
-    def _has_purpose(self) -> bool:
-        """Tell whether there is anything to add to a response of this surface."""
-        has_request = self.slot is not None and self.slot.context_request is not None
-        return bool(self.surface) and (has_request or (self.surface == "http_json" and self._options.mode != "off"))
+    def _read_head(self, status: str, headers: Headers) -> ResponseHead | None:
+        status_code = int(status[:3]) if status[:3].isdecimal() else 0
+        return self._instrumentation.read_head(self._request, self._slot, status_code, headers)
 
     def _write(self, data: bytes) -> None:
         """Pass on what an application writes instead of returning it; such a response is not modified."""

@@ -88,7 +88,8 @@ def _is_address(text: str) -> bool:
 def add_commands(commands: Any) -> None:
     """Add the command `evidence` with its subcommands."""
     evidence = commands.add_parser("evidence", help="evidence of AI agents in access logs")
-    subcommands = evidence.add_subparsers(required=True, metavar="COMMAND")
+    evidence.set_defaults(parser=evidence)
+    subcommands = evidence.add_subparsers(metavar="COMMAND")
     ship = subcommands.add_parser(
         "ship",
         help="send the requests of AI agents from access logs",

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from agent_feedback import protocol_files
 from agent_feedback.errors import ServiceError, ServiceRefused, ServiceUnavailable
 from agent_feedback.evidence.stop_signal import StopSignal
-from agent_feedback.http import HttpClient, HttpResponse, backoff_s
+from agent_feedback.http.client import HttpClient, HttpResponse, backoff_s
 from agent_feedback.keys import CompanyKey
 
 TIMEOUT_S = 30.0

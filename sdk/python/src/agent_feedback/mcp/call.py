@@ -5,9 +5,8 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
 
-from agent_feedback.context_interaction import ContextSlot
-
-_PRIVACY_SIGNAL = "HTTP_SEC_GPC"
+from agent_feedback.context.interaction import ContextSlot, read_privacy_signal
+from agent_feedback.request import Caller
 
 _current_call: ContextVar[Mapping[str, Any] | None] = ContextVar("agent_feedback_mcp_call", default=None)
 
@@ -21,15 +20,14 @@ def current_call() -> Mapping[str, Any]:
 
 
 @contextmanager
-def open_call(request: Any) -> Iterator[ContextSlot]:
-    """Make a slot for the context request of the tool that runs in this block; `request` is its HTTP request, if any.
+def open_call(caller: Caller) -> Iterator[ContextSlot]:
+    """Make a slot for the context request of the tool that runs in this block.
 
     A tool in a thread gets a copy of the context variables, and so the same slot.
     """
     slot = ContextSlot()
-    headers = getattr(request, "headers", None)
-    signal = headers.get("sec-gpc") if headers is not None else None
-    token = _current_call.set({ContextSlot.KEY: slot, **({_PRIVACY_SIGNAL: signal} if signal else {})})
+    read_privacy_signal(caller)
+    token = _current_call.set({ContextSlot.KEY: slot})
     try:
         yield slot
     finally:

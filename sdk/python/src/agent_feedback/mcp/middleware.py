@@ -5,27 +5,27 @@ Whatever fails in here, a tool's result leaves as the tool made it.
 
 import logging
 import time
-from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import anyio.to_thread
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 
-from agent_feedback import context_action, protocol_files
-from agent_feedback.context import Observation
-from agent_feedback.context_interaction import ContextRequest, ContextSlot
+from agent_feedback import protocol_files
+from agent_feedback.callbacks import Callbacks
+from agent_feedback.context.action import MEMBER
+from agent_feedback.context.client import CustomerContext, Observation
+from agent_feedback.context.interaction import ContextRequest
+from agent_feedback.delivery import SERVICE
 from agent_feedback.envelope import FIELD
 from agent_feedback.errors import InvalidOption
+from agent_feedback.interaction import MAX_DURATION_DIGITS, Interaction, Services
 from agent_feedback.mcp import results
 from agent_feedback.mcp.call import open_call
 from agent_feedback.mcp.results import Result
 from agent_feedback.mcp.tools import TOOLS, ServiceTools, describe_tools
 from agent_feedback.operation import normalize_named_operation, normalize_operation
-
-if TYPE_CHECKING:
-    from agent_feedback.client import AgentFeedback, Interaction
 
 RequestContext = ServerRequestContext[Any, Any]
 S = TypeVar("S")
@@ -37,50 +37,57 @@ _CONTRACT = protocol_files.read("contract.json")
 _SURFACE: str = _CONTRACT["mcp"]["surface"]
 _STATUS_CODE: int = _CONTRACT["mcp"]["statusCode"]
 _ERROR_STATUS_CODE: int = _CONTRACT["mcp"]["errorStatusCode"]
-_RELIABILITY: str = _CONTRACT["reliability"]["mcp"]
 
 logger = logging.getLogger("agent_feedback")
 
 
-def instrument(server: S, client: "AgentFeedback") -> S:
+def instrument(server: S, services: Services, callbacks: Callbacks, customer_context: CustomerContext) -> S:
     """Wrap the tools of a server and return it: an `MCPServer` or a low-level `Server`; once, however often called."""
     middleware = getattr(server, "middleware", None)
     if not isinstance(middleware, list):
         raise InvalidOption("an MCPServer or a Server of mcp 2.3 or later is needed")
     if not any(isinstance(entry, FeedbackMiddleware) for entry in middleware):
-        middleware.append(FeedbackMiddleware(client))
+        middleware.append(FeedbackMiddleware(services, callbacks, customer_context))
     return server
+
+
+class McpCaller:
+    """Whoever calls a tool; its User-Agent is the name and the version that the client gives of itself."""
+
+    def __init__(self, context: RequestContext) -> None:
+        self.source = context
+        self._headers = getattr(context.request, "headers", None) or {}
+
+    def header(self, name: str) -> str | None:
+        """Return the value of a header of the HTTP request by its lower-cased name, or None."""
+        client_params = self.source.session.client_params if name == "user-agent" else None
+        if client_params is not None:
+            info = client_params.client_info
+            return f"{info.name}/{info.version}" if info.version else str(info.name)
+        value: str | None = self._headers.get(name)
+        return value
 
 
 class ToolCall(NamedTuple):
     """A call of a business tool that has ended."""
 
-    name: str
     context: RequestContext
-    interaction: "Interaction"
+    interaction: Interaction
     context_request: ContextRequest | None
     status_code: int
     duration_ms: float
-    references: Mapping[str, str]
-    """What the company's callbacks returned for the call, by telemetry's names."""
 
-    @property
-    def operation(self) -> str:
-        """The tool's name, as the service takes it."""
-        return normalize_named_operation(self.name) or normalize_operation(self.name)
-
-    def record(self, operation: str | None = None) -> None:
+    def finish(self) -> None:
         """Put the call's event into the queue."""
-        details = {"statusCode": self.status_code, "durationMs": self.duration_ms, **self.references}
-        self.interaction.record(_SURFACE, operation or self.operation, **details)
+        self.interaction.finish(status_code=self.status_code, duration_ms=self.duration_ms)
 
 
 class FeedbackMiddleware:
     """Sees every request of a server; `tools/list` and `tools/call` are the ones that matter."""
 
-    def __init__(self, client: "AgentFeedback") -> None:
-        self._client = client
-        self._service_tools = ServiceTools(client.options)
+    def __init__(self, services: Services, callbacks: Callbacks, customer_context: CustomerContext) -> None:
+        self._services, self._callbacks, self._customer_context = services, callbacks, customer_context
+        self._service_tools = ServiceTools(services.options)
         self._has_output_schema: dict[str, bool] = {}
         self._warned: set[str] = set()
 
@@ -146,59 +153,55 @@ class FeedbackMiddleware:
     async def _call_business_tool(
         self, context: RequestContext, call_next: CallNext, *, has_output_schema: bool
     ) -> HandlerResult:
-        interaction, started_at = self._client.start_interaction(), time.perf_counter()
-        with open_call(context.request) as slot:
+        caller, started_at = McpCaller(context), time.perf_counter()
+        interaction = Interaction(self._services, _operation(context), {}, surface=_SURFACE)
+        with open_call(caller) as slot:
             try:
                 result = await call_next(context)
             except Exception:
-                self._record_exception(context, interaction, started_at)
+                self._record_exception(caller, interaction, started_at)
                 raise
         body = results.as_json(result)
         if not results.is_complete(body):
             return result
         try:
             status_code = _ERROR_STATUS_CODE if body.get("isError") else _STATUS_CODE
-            call = self._end(context, interaction, slot, status_code, started_at)
+            call = self._end(caller, interaction, slot.context_request, status_code, started_at)
             return await self._decorate(call, body, has_output_schema=has_output_schema) or result
         except Exception as error:  # in a callback of the company, or in this package
             self._warn(f"something was not added to a result ({type(error).__name__})")
             return result
 
-    def _record_exception(self, context: RequestContext, interaction: "Interaction", started_at: float) -> None:
+    def _record_exception(self, caller: McpCaller, interaction: Interaction, started_at: float) -> None:
         try:
-            self._end(context, interaction, ContextSlot(), _ERROR_STATUS_CODE, started_at).record()
+            self._end(caller, interaction, None, _ERROR_STATUS_CODE, started_at).finish()
         except Exception as error:  # in a callback of the company; the tool's own exception is what counts
             self._warn(f"an exception was not recorded ({type(error).__name__})")
 
     def _end(
         self,
-        context: RequestContext,
-        interaction: "Interaction",
-        slot: ContextSlot,
+        caller: McpCaller,
+        interaction: Interaction,
+        context_request: ContextRequest | None,
         status_code: int,
         started_at: float,
     ) -> ToolCall:
-        return ToolCall(
-            str((context.params or {})["name"]),
-            context,
-            interaction,
-            slot.context_request,
-            status_code,
-            round((time.perf_counter() - started_at) * 1000, 3),
-            self._client.references(context, user_agent=_client_name(context), source=_SURFACE),
-        )
+        duration_ms = (time.perf_counter() - started_at) * 1000
+        interaction.references = self._callbacks.references(caller, hint_source=_SURFACE)
+        return ToolCall(caller.source, interaction, context_request, status_code, duration_ms)
 
     async def _decorate(self, call: ToolCall, result: Result, *, has_output_schema: bool) -> Result | None:
         """Return the result with the envelope and the context action; None where it has an envelope of its own."""
         names = results.member_names(result)
         if FIELD in names:
             return None
-        envelope = call.interaction.envelope(call.references.get("customerRef"))
-        members: Result = {FIELD: {**envelope, "reliability": _RELIABILITY}}
-        action = None if context_action.FIELD in names else await self._request_action(call)
+        members: Result = {FIELD: call.interaction.envelope()}
+        action = None if SERVICE in names else await self._request_action(call)
         if action is not None:
-            members[context_action.FIELD] = action
-        call.record(call.context_request.operation if action and call.context_request else None)
+            members[SERVICE] = action
+        if action and call.context_request and call.context_request.operation:
+            call.interaction.operation = call.context_request.operation
+        call.finish()
         version = call.context.protocol_version
         return results.add_members(result, members, has_output_schema=has_output_schema, version=version)
 
@@ -210,19 +213,21 @@ class FeedbackMiddleware:
         if not context_request.customer:
             self._warn("a tool has requested context without a customer reference, which only HTTP can do")
             return None
+        references = call.interaction.references
+        duration_ms = round(call.duration_ms, MAX_DURATION_DIGITS)
         observation = Observation(
-            call.status_code, call.duration_ms, call.references.get("sessionRef"), call.references.get("runtimeHint")
+            call.status_code, duration_ms, references.get("sessionRef"), references.get("runtimeHint")
         )
         request = partial(
-            self._client.customer_context.request_enrichment,
-            context_request._replace(operation=context_request.operation or call.operation),
+            self._customer_context.request_enrichment,
+            context_request._replace(operation=context_request.operation or call.interaction.operation),
             interaction_id=call.interaction.interaction_id,
             surface=_SURFACE,
             observation=observation,
         )
         content = await anyio.to_thread.run_sync(request)
         is_usable = bool(content and (content.get("submit") or content.get("consent")))
-        return {context_action.MEMBER: content} if is_usable else None
+        return {MEMBER: content} if is_usable else None
 
     def _warn(self, message: str) -> None:
         """Warn once of each kind: there may be hundreds of calls a second."""
@@ -231,11 +236,7 @@ class FeedbackMiddleware:
             logger.warning("%s; results are as the tools made them", message)
 
 
-def _client_name(context: RequestContext) -> str | None:
-    """Return the name and version that the client gives of itself, or else the User-Agent of its HTTP request."""
-    client_params = context.session.client_params
-    if client_params is not None:
-        info = client_params.client_info
-        return f"{info.name}/{info.version}" if info.version else info.name
-    headers = getattr(context.request, "headers", None)
-    return None if headers is None else headers.get("user-agent")
+def _operation(context: RequestContext) -> str:
+    """Return the name of the tool that is called, as the service takes it."""
+    name = str((context.params or {})["name"])
+    return normalize_named_operation(name) or normalize_operation(name)

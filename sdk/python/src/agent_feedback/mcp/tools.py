@@ -11,7 +11,7 @@ import anyio.to_thread
 
 from agent_feedback import protocol_files
 from agent_feedback.errors import ServiceUnavailable
-from agent_feedback.http import HttpClient, HttpResponse
+from agent_feedback.http.client import HttpClient, HttpResponse
 from agent_feedback.options import Options
 
 Json = dict[str, Any]

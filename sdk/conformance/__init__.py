@@ -1,0 +1,1 @@
+"""One black-box suite for the SDK of every language; README.md says how a language joins."""

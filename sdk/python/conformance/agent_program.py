@@ -1,0 +1,96 @@
+"""The agent of the conformance suite: reads a JSON command a line, and prints a JSON result a line."""
+
+import json
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+from urllib.parse import urlsplit
+
+from agent_feedback import ServiceRefused, ServiceUnavailable
+from agent_feedback.agent import Page, Received, discover, fetch, from_response
+
+LOOPBACK_HOSTS = ("127.0.0.1", "localhost", "::1")
+
+Command = Mapping[str, Any]
+Result = dict[str, Any]
+
+
+class Session:
+    """What was fetched last, and what may be done with it."""
+
+    def __init__(self) -> None:
+        self._page: Page | None = None
+        self._received: Received | None = None
+        self._allowed_origins: Sequence[str] = []
+        self._verbs: dict[str, Callable[[Command], Any]] = {
+            "fetch": self._fetch,
+            "discover": self._discover,
+            "introspect": lambda _command: self._envelope().introspect(),
+            "decide": lambda command: self._envelope().decide(command["decision"]),
+            "submit_outcome": lambda command: self._envelope().submit_outcome(command["outcome"], command["note"]),
+            "submit_report": lambda command: self._envelope().submit_report(**command["report"]),
+            "answer": lambda command: self._envelope().answer(command["items"], command.get("status", "answered")),
+        }
+
+    def do(self, command: Command) -> Result:
+        """Do what a command says, and return its result."""
+        try:
+            body = self._verbs[command["do"]](command)
+        except ServiceRefused as error:
+            return _failure("refused", error, status=error.status, code=error.code)
+        except ServiceUnavailable as error:
+            return _failure("unavailable", error)
+        except (ValueError, TypeError, AttributeError, KeyError) as error:
+            return _failure("invalid", error)
+        envelope = self._received.content if self._received else {}
+        question = self._received.question if self._received else None
+        return {"ok": True, "state": envelope.get("state"), "question": question, "body": body}
+
+    def _fetch(self, command: Command) -> Any:
+        self._page = self._received = None
+        page = fetch(command["url"], command.get("headers"))
+        if page.status_code >= 500:
+            raise ServiceUnavailable(f"the product answered with status {page.status_code}")
+        if page.status_code >= 300:
+            raise ServiceRefused(page.status_code, None)
+        self._page = page
+        self._allowed_origins = command.get("allowedOrigins", _loopback_origins(page))
+        self._received = from_response(page, allowed_origins=self._allowed_origins)
+        return self._content()
+
+    def _discover(self, _command: Command) -> Any:
+        if self._page is None:
+            raise ValueError("nothing was fetched")
+        received = discover(self._page, allowed_origins=self._allowed_origins)
+        self._received = received or self._received
+        return self._content()
+
+    def _envelope(self) -> Received:
+        if self._received is None:
+            raise ValueError("the last response has no envelope")
+        return self._received
+
+    def _content(self) -> Any:
+        return (self._received.content or None) if self._received else None
+
+
+def _loopback_origins(page: Page) -> list[str]:
+    """Return the service that an envelope names if it is on this machine: allowed where a command names no origins."""
+    received = from_response(page, allowed_origins=[])
+    origin = received.service_origin if received else None
+    return [origin] if origin and urlsplit(origin).hostname in LOOPBACK_HOSTS else []
+
+
+def _failure(error: str, reason: Exception, **details: Any) -> Result:
+    return {"ok": False, "error": error, **details, "message": str(reason)}
+
+
+def main() -> None:
+    """Read commands until the input ends."""
+    session = Session()
+    for line in sys.stdin:
+        print(json.dumps(session.do(json.loads(line))), flush=True)  # noqa: T201  # the suite reads it
+
+
+if __name__ == "__main__":
+    main()

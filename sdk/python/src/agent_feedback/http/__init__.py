@@ -1,0 +1,1 @@
+"""Requests to the service: the one client, its connections, its backoff and its circuit breaker."""

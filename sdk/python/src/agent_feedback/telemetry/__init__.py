@@ -1,0 +1,1 @@
+"""Telemetry: the queue of events, and the account of what became of each."""
