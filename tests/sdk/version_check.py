@@ -17,7 +17,7 @@ from agent_feedback.agent import from_response
 
 KEY = "af_live_0123456789abcdef0123456789abcdef_conformance_secret_0123456789abcdef"
 ANSWER = {"retrievalId": "r1", "items": []}
-NEEDS_EXTRA = "agent_feedback.mcp"
+NEED_EXTRAS = ("agent_feedback.mcp", "agent_feedback.cli.mcp_server")
 
 
 def import_all() -> int:
@@ -25,7 +25,7 @@ def import_all() -> int:
     names = [
         module.name
         for module in pkgutil.walk_packages(agent_feedback.__path__, "agent_feedback.")
-        if not module.name.startswith(NEEDS_EXTRA) and not module.name.endswith("__main__")
+        if not module.name.startswith(NEED_EXTRAS) and not module.name.endswith("__main__")
     ]
     for name in names:
         importlib.import_module(name)
