@@ -21,7 +21,7 @@ def run_example(product: str, service: str, answer: str) -> Any:
     text = (
         code[1].replace("https://product.example.com/orders", product).replace("https://feedback.example.com", service)
     )
-    names: dict[str, Any] = {"input": lambda question: answer if question.startswith("May I send") else ""}
+    names: dict[str, Any] = {"input": lambda question: answer if question == "May I?" else ""}
     exec(text, names)
     return names["received"]
 
@@ -35,17 +35,18 @@ def test_without_a_question_review_and_report_are_sent(endpoint: Endpoint) -> No
 
 @pytest.mark.parametrize("answer", ["no", "", "perhaps"])
 def test_without_a_yes_nothing_is_sent(endpoint: Endpoint, answer: str) -> None:
+    reply_with(endpoint, REQUIRED)
     with serving_product(endpoint, mode="ask_always") as product:
         run_example(product, endpoint.url, answer)
-    assert not endpoint.requests
+    assert paths(endpoint) == ["capabilities/introspect"]
 
 
 def test_after_a_yes_the_approval_goes_first(endpoint: Endpoint) -> None:
     ready = build(EnvelopeContext(endpoint.url, "afr2_x", 2_000_000_000, "never_ask"))
-    reply_with(
-        endpoint, REQUIRED, {"state": "feedback_ready", "feedback": ready}, {"accepted": True}, {"accepted": True}
-    )
+    approval = {"state": "feedback_ready", "feedback": ready}
+    reply_with(endpoint, REQUIRED, REQUIRED, approval, {"accepted": True}, {"accepted": True})
     with serving_product(endpoint, mode="ask_always") as product:
         received = run_example(product, endpoint.url, "Yes")
     assert received.state == "feedback_ready"
-    assert paths(endpoint) == ["capabilities/introspect", "consent/decisions", "outcomes", "reports"]
+    sent_paths = ["capabilities/introspect", "capabilities/introspect", "consent/decisions", "outcomes", "reports"]
+    assert paths(endpoint) == sent_paths
