@@ -61,8 +61,7 @@ class Server:
             "PRODUCT_FOLDER": str(folder),
             "PRODUCT_OPTIONS": json.dumps(product.options),
         }
-        log = folder / f"{product.name}.log"
-        with log.open("wb") as output:
+        with (folder / f"{product.name}.log").open("wb") as output:
             self._process = subprocess.Popen(
                 [sys.executable, "-m", *command],
                 cwd=ROOT,
@@ -72,12 +71,14 @@ class Server:
                 stderr=subprocess.STDOUT,
             )
         listener.close()
-        self.log = log
 
-    def stop(self) -> int:
-        """Ask the server to stop, and return its status."""
+    def terminate(self) -> None:
+        """Ask the server to stop."""
         if self._process.poll() is None:
             self._process.terminate()
+
+    def wait(self) -> int:
+        """Return the status of the server when it has stopped."""
         try:
             return self._process.wait(STOP_TIMEOUT_S)
         finally:
