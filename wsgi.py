@@ -5,8 +5,8 @@ import sys
 from app import WEB_TIMEOUTS, WORKER_TIMEOUTS, cli, create_app
 from config.settings import settings_or_exit
 
-if cli.asks_for_help(sys.argv):
-    app = cli.help_app()
+if cli.needs_no_settings(sys.argv):
+    app = cli.app_without_settings()
 else:
     serves_http = not cli.runs_command(sys.argv)
     timeouts = WEB_TIMEOUTS if serves_http else WORKER_TIMEOUTS

@@ -36,6 +36,7 @@ GROUPS = (
     LazyGroup("sdk", "app.cli.sdk:group", help="Build SDK downloads and JSON Schemas."),
 )
 
+_GROUPS_WITHOUT_SETTINGS = {"sdk"}
 _GROUP_NAMES = {group.name for group in GROUPS}
 
 
@@ -50,13 +51,19 @@ def asks_for_help(arguments: Sequence[str]) -> bool:
     return _is_flask(arguments) and (not arguments[1:] or "--help" in arguments)
 
 
+def needs_no_settings(arguments: Sequence[str]) -> bool:
+    """Tell whether these arguments of a process print help, or run a command that reads nothing but the checkout."""
+    group_name = next((argument for argument in arguments[1:] if argument in _GROUP_NAMES), None)
+    return asks_for_help(arguments) or (_is_flask(arguments) and group_name in _GROUPS_WITHOUT_SETTINGS)
+
+
 def runs_command(arguments: Sequence[str]) -> bool:
     """Tell whether these arguments of a process run a command of the service, which serves no HTTP."""
     return _is_flask(arguments) and not _GROUP_NAMES.isdisjoint(arguments[1:])
 
 
-def help_app() -> Flask:
-    """Return an app that has the commands, and nothing that they would need to run."""
+def app_without_settings() -> Flask:
+    """Return an app that has the commands, and nothing that those with settings would need to run."""
     app = Flask(__name__)
     install(app)
     return app

@@ -2,6 +2,7 @@
 
 import functools
 from collections.abc import Callable, Iterable
+from contextlib import nullcontext
 from datetime import timedelta
 from typing import Any
 
@@ -28,15 +29,20 @@ class Duration(click.ParamType[timedelta]):
         return duration
 
 
-def command(group: click.Group, name: str) -> Callable[[Callable[..., Row | list[Row]]], click.Command]:
-    """Register a function as a command that runs in one transaction and prints its rows; adds the option --json."""
+def command(
+    group: click.Group, name: str, *, needs_settings: bool = True
+) -> Callable[[Callable[..., Row | list[Row]]], click.Command]:
+    """Register a function as a command that runs in one transaction and prints its rows; adds the option --json.
+
+    One that needs no settings of the service has no transaction either.
+    """
 
     def decorator(function: Callable[..., Row | list[Row]]) -> click.Command:
         @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
         @functools.wraps(function)
         def run(as_json: bool, **options: Any) -> None:
             try:
-                with transaction():
+                with transaction() if needs_settings else nullcontext():
                     result = function(**options)
             except ApiError as error:
                 raise click.ClickException(str(error)) from None

@@ -13,14 +13,17 @@ from app.discovery import downloads
 group = click.Group("sdk")
 
 
-@command(group, "build")
+@command(group, "build", needs_settings=False)
 @click.option("--output", type=click.Path(file_okay=False, path_type=Path), default=Path("sdk/dist"), show_default=True)
 def build(output: Path) -> Row:
-    """Write every download and SHA256SUMS into a folder."""
+    """Write every download, manifest.json and SHA256SUMS into a folder.
+
+    The same release always makes the same bytes. Needs neither settings nor a database.
+    """
     return {path.name: str(path) for path in downloads.write_all(output)}
 
 
-@command(group, "schemas")
+@command(group, "schemas", needs_settings=False)
 @click.option(
     "--output",
     type=click.Path(file_okay=False, path_type=Path),
@@ -33,6 +36,6 @@ def schemas(output: Path) -> Row:
     paths = {}
     for name, schema in wire_schemas().items():
         path = output / f"{name}.json"
-        path.write_text(json.dumps(schema, indent=2, ensure_ascii=False) + "\n")
+        path.write_text(json.dumps(schema, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
         paths[name] = str(path)
     return paths

@@ -10,10 +10,10 @@ FOLDER = SDK / "protocol"
 
 def read(name: str) -> dict[str, Any]:
     """Return one protocol file."""
-    content: dict[str, Any] = json.loads((FOLDER / name).read_text())
+    content: dict[str, Any] = json.loads((FOLDER / name).read_text(encoding="utf-8"))
     return content
 
 
 def read_text(name: str) -> str:
     """Return the text of one protocol file."""
-    return (FOLDER / name).read_text()
+    return (FOLDER / name).read_text(encoding="utf-8")

@@ -1,32 +1,20 @@
-"""The SDK downloads, built from `sdk/` on first use; every process of a release builds identical files."""
+"""The SDK downloads, packed from `sdk/` on first use; every process of a release serves identical files."""
 
-import gzip
-import hashlib
-import io
-import os
-import shutil
-import tarfile
-import tempfile
+import json
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple
 
-from flit_core.wheel import make_wheel_in
-
-from app.core import protocol
 from app.core.errors import NotFound
+from app.discovery.packages import PACKERS, Download
 
-UNPUBLISHED = {
+RESERVED = {
     "node": "/sdk/agent-feedback-node.tgz",
     "go": "/sdk/agent-feedback-go.zip",
     "rust": "/sdk/agent-feedback-rust.crate",
 }
-"""The addresses reserved for languages without an SDK."""
+"""The path that a language has in the discovery document while it has no SDK."""
 
-MODIFICATION_TIME = 1_577_836_800
-"""The modification time of every packed file, 2020-01-01 in UTC, so that equal files make equal archives."""
-
-PROTOCOL_ARCHIVE = "agent-feedback-protocol-1.tar.gz"
+LANGUAGES = ("node", "python", "go", "rust", "protocol")
 
 
 class SdkNotPublished(NotFound):
@@ -36,27 +24,16 @@ class SdkNotPublished(NotFound):
     sentence = "The SDK for this language is not published yet; the protocol archive describes how to write one."
 
 
-class Download(NamedTuple):
-    """One file for download."""
-
-    name: str
-    content: bytes
-    sha256: str
-
-
 @cache
 def downloads() -> dict[str, Download]:
     """Return the downloads by language."""
-    return {"python": _python_wheel(), "protocol": _protocol_archive()}
+    return {language: pack() for language, pack in PACKERS.items()}
 
 
 def paths() -> dict[str, str]:
-    """Return the path of each language's download."""
+    """Return the path of each language's download; that of a language without an SDK is answered with 404."""
     published_paths = {language: f"/sdk/{download.name}" for language, download in downloads().items()}
-    return {
-        language: {**UNPUBLISHED, **published_paths}[language]
-        for language in ("node", "python", "go", "rust", "protocol")
-    }
+    return {language: published_paths.get(language) or RESERVED[language] for language in LANGUAGES}
 
 
 def get_download(name: str) -> Download:
@@ -64,53 +41,24 @@ def get_download(name: str) -> Download:
     for download in downloads().values():
         if download.name == name:
             return download
-    if f"/sdk/{name}" in UNPUBLISHED.values():
+    unpublished_languages = RESERVED.keys() - downloads().keys()
+    if f"/sdk/{name}" in {RESERVED[language] for language in unpublished_languages}:
         raise SdkNotPublished
     raise NotFound
 
 
+@cache
 def manifest() -> dict[str, str]:
     """Return the SHA-256 sum of each download, in hexadecimal."""
     return {download.name: download.sha256 for download in downloads().values()}
 
 
 def write_all(folder: Path) -> list[Path]:
-    """Write every download and SHA256SUMS into a folder, and return the paths."""
+    """Write every download, manifest.json as it is served, and SHA256SUMS into a folder, and return the paths."""
     folder.mkdir(parents=True, exist_ok=True)
-    for download in downloads().values():
-        (folder / download.name).write_bytes(download.content)
-    sums = folder / "SHA256SUMS"
-    sums.write_text("".join(f"{digest}  {name}\n" for name, digest in manifest().items()))
-    return [*(folder / download.name for download in downloads().values()), sums]
-
-
-def _download(name: str, content: bytes) -> Download:
-    return Download(name, content, hashlib.sha256(content).hexdigest())
-
-
-# The vectors are for whoever writes an SDK; the library reads none of them.
-_UNPACKED = shutil.ignore_patterns("__pycache__", "*.egg-info", "vectors")
-
-
-def _python_wheel() -> Download:
-    with tempfile.TemporaryDirectory() as scratch:
-        source = Path(scratch) / "python"
-        # The package links to the protocol folder; a copy follows the link.
-        shutil.copytree(protocol.SDK / "python", source, ignore=_UNPACKED)
-        for path in source.rglob("*"):
-            os.utime(path, (MODIFICATION_TIME, MODIFICATION_TIME))
-        wheel = make_wheel_in(source / "pyproject.toml", Path(scratch)).file
-        return _download(wheel.name, wheel.read_bytes())
-
-
-def _protocol_archive() -> Download:
-    buffer = io.BytesIO()
-    # Without times and owners, equal files make an equal archive.
-    with gzip.GzipFile(fileobj=buffer, mode="wb", mtime=0) as stream, tarfile.open(fileobj=stream, mode="w") as archive:
-        paths = {path.relative_to(protocol.FOLDER): path for path in protocol.FOLDER.rglob("*") if path.is_file()}
-        paths[Path("LICENSE")] = protocol.SDK.parent / "LICENSE"
-        for name, path in sorted(paths.items()):
-            member = tarfile.TarInfo(f"agent-feedback-protocol/{name}")
-            member.size = path.stat().st_size
-            archive.addfile(member, io.BytesIO(path.read_bytes()))
-    return _download(PROTOCOL_ARCHIVE, buffer.getvalue())
+    contents = {download.name: download.content for download in downloads().values()}
+    contents["manifest.json"] = json.dumps({"files": manifest()}, indent=2).encode() + b"\n"
+    contents["SHA256SUMS"] = "".join(f"{digest}  {name}\n" for name, digest in manifest().items()).encode()
+    for name, content in contents.items():
+        (folder / name).write_bytes(content)
+    return [folder / name for name in contents]

@@ -74,6 +74,20 @@ def test_only_the_flask_command_is_asked_for_help(arguments: list[str], is_help:
 
 
 @pytest.mark.parametrize(
+    ("arguments", "is_offline"),
+    [
+        (["/x/.venv/bin/flask", "sdk", "build"], True),
+        (["/x/.venv/bin/flask", "--app", "wsgi", "sdk", "schemas"], True),
+        (["/x/.venv/bin/flask", "key", "create", "--name", "sdk"], False),
+        (["/x/.venv/bin/flask", "key", "--help"], True),
+        (["/x/.venv/bin/gunicorn", "sdk"], False),
+    ],
+)
+def test_only_help_and_the_sdk_need_no_settings(arguments: list[str], is_offline: bool) -> None:
+    assert cli.needs_no_settings(arguments) is is_offline
+
+
+@pytest.mark.parametrize(
     ("arguments", "is_command"),
     [
         (["/x/.venv/bin/flask", "key", "list"], True),

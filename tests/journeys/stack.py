@@ -24,6 +24,7 @@ from app.cli.dev.server_process import socket_folder
 from app.cli.dev.supervisor import Supervisor, read_procfile
 from app.cli.dev.valkey import EmbeddedValkey
 from app.core.database import transaction
+from app.products.rules import Mode
 from config.settings import Settings
 from tests.conftest import ROOT, Servers, environment
 from tests.factories import Company, create_company
@@ -93,9 +94,13 @@ class Stack:
         """Return how many rows wait for a job, by table."""
         return {table: self.value(f"SELECT count(*) FROM {table}") for table in WAITING_TABLES}
 
-    def create_company(self) -> Company:
+    def create_company(self, mode: Mode = Mode.NEVER_ASK) -> Company:
         """Create a company that no other test knows."""
-        return _company(self.environ)
+        return self.create_companies(mode)[0]
+
+    def create_companies(self, *modes: Mode) -> list[Company]:
+        """Create a company for each of these modes."""
+        return _companies(self.environ, *modes)
 
     def wait_until_web_answers(self) -> None:
         wait_until(lambda: url_answers(self.url + "/healthz"), 30)
@@ -146,7 +151,8 @@ def running_stack(folder: Path, sweep_interval_s: int = 60, **variables: str) ->
         commands = read_procfile(ROOT / "Procfile")
         _run(commands.pop("release"), environ)
         url = environ["AGENT_FEEDBACK_PUBLIC_URL"]
-        stack = Stack(postgres, valkey, supervisor, environ, url, _company(environ), log, commands)
+        (company,) = _companies(environ, Mode.NEVER_ASK)
+        stack = Stack(postgres, valkey, supervisor, environ, url, company, log, commands)
         cleanup.callback(supervisor.end)
         for name, command in commands.items():
             supervisor.start(name, command)
@@ -185,13 +191,13 @@ def _environ(servers: Servers, database_url: str, folder: Path) -> dict[str, str
     }
 
 
-def _company(environ: dict[str, str]) -> Company:
+def _companies(environ: dict[str, str], *modes: Mode) -> list[Company]:
     # It serves nothing: the process of the tests must not count, nor send traces.
     app = create_app(Settings.from_env(environ), serves_http=False)
     with app.app_context(), transaction():
-        company = create_company()
+        companies = [create_company(mode) for mode in modes]
     app.extensions["database"].dispose()
-    return company
+    return companies
 
 
 def url_answers(url: str) -> bool:

@@ -1,15 +1,17 @@
 """A product that the command line looks at, and a run of the command line."""
 
 import io
+import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import pytest
 from agent_feedback import AgentFeedback
+from agent_feedback.agent import requests
 from agent_feedback.cli import main
 
-from tests.sdk.endpoint import KEY, Endpoint
+from tests.sdk.endpoint import KEY, Endpoint, Reply
 from tests.sdk.shop import serving_app
 from tests.sdk.site import make_app
 
@@ -37,6 +39,7 @@ class CommandLine:
 
     def __init__(self, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
         self._capsys, self._monkeypatch = capsys, monkeypatch
+        monkeypatch.setattr(requests, "RETRY_DELAY_S", 0.01)
 
     def run(self, *words: str, answers: str | None = None, standard_input: bytes = b"") -> Result:
         text = io.TextIOWrapper(io.BytesIO(standard_input if answers is None else answers.encode()))
@@ -50,3 +53,11 @@ class CommandLine:
         output, errors = self._capsys.readouterr()
         assert "Traceback" not in errors
         return Result(code, output, errors)
+
+
+def reply_with(endpoint: Endpoint, *answers: dict[str, Any]) -> None:
+    endpoint.replies.extend(Reply(200, json.dumps(answer).encode()) for answer in answers)
+
+
+def paths(endpoint: Endpoint) -> list[str]:
+    return [request.path.removeprefix("/api/v2/") for request in endpoint.requests]

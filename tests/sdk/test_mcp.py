@@ -140,11 +140,12 @@ def test_a_tool_is_wrapped_whether_registered_before_or_after_and_only_once(feed
     assert feedback.mcp(server) is server
     feedback.mcp(server)
 
-    @server.tool(structured_output=False)
+    @server.tool()
     def late() -> str:
         return "late"
 
-    assert list(call(server, "late").structured_content) == ["result", FIELD]
+    result = call(server, "late")
+    assert (len(result.content), list(block_members(result))) == (2, [FIELD])
     assert len(feedback.events) == 1
 
 
@@ -212,7 +213,18 @@ def test_callbacks_take_the_context_of_the_mcp_request(endpoint: Endpoint) -> No
     assert event["runtimeHint"].startswith("mcp/")
 
 
-@pytest.mark.parametrize("name", ["customer_ref", "session_ref"])
+def test_a_call_that_the_company_does_not_want_is_left_alone(endpoint: Endpoint) -> None:
+    def is_wanted(context: Any) -> bool:
+        return bool(context.params["arguments"]["name"] == "Ada")
+
+    feedback = CompanyClient(endpoint.url, company_key=None, should_instrument=is_wanted)
+    server = feedback.mcp(make_server())
+    assert FIELD in call(server, "greet", name="Ada").structured_content
+    assert call(server, "greet", name="Bob").structured_content is None
+    assert len(feedback.events) == 1
+
+
+@pytest.mark.parametrize("name", ["customer_ref", "session_ref", "should_instrument"])
 def test_a_callback_that_fails_costs_the_envelope_only(endpoint: Endpoint, name: str) -> None:
     feedback = CompanyClient(endpoint.url, company_key=None, **{name: lambda context: 1 // 0})
     result = call(feedback.mcp(make_server()), "greet", name="Ada")

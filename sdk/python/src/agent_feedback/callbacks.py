@@ -22,7 +22,7 @@ class Callbacks:
         self._has_references = bool(options.customer_ref or options.session_ref or options.runtime_hint)
         self._warned: set[str] = set()
 
-    def should_instrument(self, request: Request) -> bool:
+    def should_instrument(self, request: Caller) -> bool:
         """Tell whether the company wants an envelope in the response to this request."""
         callback = self._options.should_instrument
         return callback is None or bool(callback(request.source))

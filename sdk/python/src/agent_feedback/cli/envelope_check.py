@@ -73,10 +73,10 @@ def read_claims(capability: str) -> dict[str, Any] | None:
 
 
 def _find_state(content: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Return the row whose members the envelope has, of several the one with the same actions."""
+    """Return the row of the table of states whose members the envelope has, of several the one with most members."""
     states: dict[str, dict[str, Any]] = _CONTRACT["states"]
     rows = [row for row in states.values() if all(content.get(name) == value for name, value in row["members"].items())]
-    return next((row for row in rows if all(name in content for name in row["actions"])), rows[0] if rows else None)
+    return max(rows, key=lambda row: len(row["members"]), default=None)
 
 
 def _actions(content: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:

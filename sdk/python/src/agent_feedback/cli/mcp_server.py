@@ -16,7 +16,6 @@ from mcp.server.mcpserver.exceptions import ToolError
 
 from agent_feedback import protocol_files
 from agent_feedback.agent import ContextAction, Received, discover, fetch, from_response
-from agent_feedback.agent.requests import MAX_PAGE_BYTES
 from agent_feedback.cli.terminal import reason_of
 from agent_feedback.cli.why import find_reasons
 from agent_feedback.errors import InvalidOption, ServiceError, ServiceUnavailable
@@ -61,12 +60,13 @@ class Tools:
         self,
         url: str | None = None,
         headers: dict[str, str] | None = None,
-        response: str | None = None,
+        response: str | dict[str, Any] | list[Any] | None = None,
     ) -> Answer:
-        """Fetch a URL, or parse the text of a response, whose `url` brings the answers to context to its product."""
+        """Fetch a URL, or parse the text of a response; answers to its request for context go to its `url`.
+
+        The text of JSON arrives here as what it stands for.
+        """
         if response is not None:
-            if len(response) > MAX_PAGE_BYTES:
-                raise InvalidOption(f"a response of at most {MAX_PAGE_BYTES} characters is needed")
             return self._describe(from_response(response, allowed_origins=self._allowed_origins, url=url), [])
         if url is None:
             raise InvalidOption("either url or response is needed")

@@ -154,6 +154,8 @@ class FeedbackMiddleware:
         self, context: RequestContext, call_next: CallNext, *, has_output_schema: bool
     ) -> HandlerResult:
         caller, started_at = McpCaller(context), time.perf_counter()
+        if not self._is_wanted(caller):
+            return await call_next(context)
         interaction = Interaction(self._services, _operation(context), {}, surface=_SURFACE)
         with open_call(caller) as slot:
             try:
@@ -171,6 +173,13 @@ class FeedbackMiddleware:
         except Exception as error:  # in a callback of the company, or in this package
             self._warn(f"something was not added to a result ({type(error).__name__})")
             return result
+
+    def _is_wanted(self, caller: McpCaller) -> bool:
+        try:
+            return self._callbacks.should_instrument(caller)
+        except Exception as error:  # in the company's callback
+            self._warn(f"should_instrument has failed ({type(error).__name__})")
+            return False
 
     def _record_exception(self, caller: McpCaller, interaction: Interaction, started_at: float) -> None:
         try:
