@@ -14,7 +14,8 @@ from conformance.wire import Response, send
 REQUEST_HEADER = CONTRACT["headers"]["request"]
 LINK = CONTRACT["headers"]["requestLink"]
 
-CASES = vectors("cache")
+# A route has no other host; what such a target gets has a case of its own below.
+CASES = [case for case in vectors("cache") if not case["input"].get("target", "").startswith("//")]
 MODES = ("safe", "private", "request")
 
 OTHERS = [

@@ -1,7 +1,7 @@
 """MCP servers: the five tools, the envelope in results, and each completed call as a confirmed interaction."""
 
 import json
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import anyio
@@ -15,11 +15,11 @@ from conformance.answers import HANDLE
 from conformance.languages import Program
 from conformance.processes import environment
 from conformance.protocol import COMPANY_KEY, CONTRACT, ENVELOPE, KEY, PATHS, mint, validate
-from conformance.recorder import CUT, Recorder, Reply, recording
+from conformance.recorder import CUT, Recorded, Recorder, Reply, recording
 
 MCP = CONTRACT["mcp"]
 OUTCOME_TOOL, REPORT_TOOL, CONSENT_TOOL, ANSWER_TOOL, CONTEXT_CONSENT_TOOL = MCP["tools"]
-BUSINESS_TOOLS = {"plain", "typed", "refuse", "fail", "ask"}
+BUSINESS_TOOLS = ("plain", "typed", "refuse", "fail", "ask")
 TIMEOUT_S = 40
 NOTE = "All of it was as promised."
 CONTEXT = CONTRACT["members"]["service"]
@@ -34,52 +34,71 @@ BODIES: dict[str, tuple[str, dict[str, Any]]] = {
 
 
 class Use(NamedTuple):
-    """What came of one session with a server."""
+    """What came of one session with a server, in which every tool was called."""
 
     tools: set[str]
-    results: list[CallToolResult]
-    recorder: Recorder
+    results: dict[str, CallToolResult]
+    requests: dict[str, list[Recorded]]
+    """What came to the service during each call."""
+    telemetry: list[Recorded]
+    url: str
 
     @property
     def events(self) -> list[dict[str, Any]]:
-        return [event for request in self.recorder.of(PATHS["telemetry"]) for event in request.events]
+        return [event for request in self.telemetry for event in request.events]
 
 
 Session = Callable[..., Use]
 
-
-@pytest.fixture
-def session(mcp_program: Program) -> Iterator[Session]:
-    """Run a server for one session in which these tools are called; its end flushes the telemetry."""
-    with recording() as recorder:
-
-        def use(*calls: tuple[str, dict[str, Any]], **options: Any) -> Use:
-            given = {"apiKey": KEY, "endpoint": recorder.url, "contextTimeout": 3000, **options}
-            command, *arguments = mcp_program.command
-            parameters = StdioServerParameters(
-                command=command,
-                args=arguments,
-                env=environment(CONFORMANCE_OPTIONS=json.dumps(given)),
-                cwd=mcp_program.language.folder,
-            )
-            tools, results = anyio.run(_use, parameters, calls)
-            return Use(tools, results, recorder)
-
-        use.recorder = recorder  # type: ignore[attr-defined]  # the service of the server
-        yield use
+GOOD_TOKENS = {tool: HANDLE if tool in (ANSWER_TOOL, CONTEXT_CONSENT_TOOL) else mint() for tool in MCP["tools"]}
 
 
-async def _use(parameters: StdioServerParameters, calls: Any) -> tuple[set[str], list[CallToolResult]]:
+def calls() -> Iterator[tuple[str, str, dict[str, Any]]]:
+    """Yield a name, a tool and arguments for each call of a session."""
+    for tool in BUSINESS_TOOLS:
+        yield tool, tool, {"text": "hello"}
+    for tool, (_path, body) in BODIES.items():
+        yield tool, tool, {"authorization": f"Bearer {GOOD_TOKENS[tool]}", **body}
+        yield f"{tool}, badly", tool, {"authorization": f"Bearer {COMPANY_KEY}", **body}
+
+
+@pytest.fixture(scope="module")
+def session(mcp_program: Program) -> Session:
+    """Run a server for one session with these options, once for all cases."""
+    uses: dict[str, Use] = {}
+
+    def use(reply: Reply | None = None, **options: Any) -> Use:
+        name = f"{reply} {options}"
+        if name not in uses:
+            with recording() as recorder:
+                if reply:
+                    recorder.always("*", reply)
+                uses[name] = anyio.run(_use, mcp_program, recorder, options)
+        return uses[name]
+
+    return use
+
+
+async def _use(program: Program, recorder: Recorder, options: dict[str, Any]) -> Use:
+    defaults = {"apiKey": KEY, "companyKey": COMPANY_KEY, "endpoint": recorder.url, "contextTimeout": 3000}
+    command, *arguments = program.command
+    parameters = StdioServerParameters(
+        command=command,
+        args=arguments,
+        env=environment(CONFORMANCE_OPTIONS=json.dumps({**defaults, **options})),
+        cwd=program.language.folder,
+    )
+    results, requests = {}, {}
     with anyio.fail_after(TIMEOUT_S):
         async with Client(stdio_client(parameters)) as client:
             tools = {tool.name for tool in (await client.list_tools()).tools}
-            results = [await _call(client.call_tool, name, arguments) for name, arguments in calls]
-    return tools, results
-
-
-async def _call(call_tool: Callable[..., Awaitable[Any]], name: str, arguments: dict[str, Any]) -> CallToolResult:
-    result: CallToolResult = await call_tool(name, arguments)
-    return result
+            for name, tool, members in calls():
+                count = len(recorder.all())
+                if tool in tools:
+                    results[name] = await client.call_tool(tool, members)
+                requests[name] = [one for one in recorder.all()[count:] if one.target != PATHS["telemetry"]]
+    # The end of the session has flushed it.
+    return Use(tools, results, requests, recorder.of(PATHS["telemetry"]), recorder.url)
 
 
 def members_of(result: CallToolResult) -> dict[str, Any]:
@@ -95,93 +114,98 @@ def members_of(result: CallToolResult) -> dict[str, Any]:
 
 @pytest.mark.parametrize("mode", ["never_ask", "ask_once", "ask_always"])
 def test_the_tools(session: Session, mode: str) -> None:
-    assert session(mode=mode).tools == BUSINESS_TOOLS | set(MCP["tools"])
+    assert session(mode=mode).tools == set(BUSINESS_TOOLS) | set(MCP["tools"])
 
 
 def test_no_tools_in_the_mode_off(session: Session) -> None:
-    use = session(("plain", {"text": "a"}), mode="off")
-    assert use.tools == BUSINESS_TOOLS
-    assert ENVELOPE not in use.results[0].model_dump_json()
-    assert use.recorder.all() == []
+    use = session(mode="off")
+    assert use.tools == set(BUSINESS_TOOLS)
+    assert ENVELOPE not in use.results["plain"].model_dump_json()
+    assert use.telemetry == []
 
 
 def test_the_envelope_in_the_structured_content(session: Session) -> None:
-    use = session(("plain", {"text": "hello"}))
-    (result,) = use.results
+    use = session(mode="never_ask")
+    result = use.results["plain"]
     assert [block.text for block in result.content if isinstance(block, TextContent)] == ["hello"]
     assert isinstance(result.structured_content, dict)
-    envelope = result.structured_content[ENVELOPE]
-    claims = envelopes.check(envelope, "never_ask", use.recorder.url, reliability="mcp")
-    (event,) = use.events
+    claims = envelopes.check(result.structured_content[ENVELOPE], "never_ask", use.url, reliability="mcp")
+    (event,) = (event for event in use.events if event["operation"] == "plain")
     expected = {
         "interactionId": claims["i"],
         "surface": MCP["surface"],
         "classification": MCP["classification"],
-        "operation": "plain",
         "statusCode": MCP["statusCode"],
     }
     assert {name: event[name] for name in expected} == expected
-    validate("telemetry-batch", use.recorder.of(PATHS["telemetry"])[0].content)
+    validate("telemetry-batch", use.telemetry[0].content)
 
 
 def test_the_envelope_beside_an_output_schema(session: Session) -> None:
-    use = session(("typed", {"text": "hello"}))
-    (result,) = use.results
+    use = session(mode="never_ask")
+    result = use.results["typed"]
     assert result.structured_content == {"text": "hello"}
-    envelopes.check(members_of(result)[ENVELOPE], "never_ask", use.recorder.url, reliability="mcp")
+    envelopes.check(members_of(result)[ENVELOPE], "never_ask", use.url, reliability="mcp")
 
 
 @pytest.mark.parametrize("tool", ["refuse", "fail"])
 def test_a_failure_counts_as_500(session: Session, tool: str) -> None:
-    use = session((tool, {"text": "sorry"}))
-    assert use.results[0].is_error
-    assert "sorry" in use.results[0].model_dump_json()
-    (event,) = use.events
-    assert (event["operation"], event["statusCode"]) == (tool, MCP["errorStatusCode"])
-    assert event["classification"] == MCP["classification"]
+    use = session(mode="never_ask")
+    assert use.results[tool].is_error
+    (event,) = (event for event in use.events if event["operation"] == tool)
+    assert (event["statusCode"], event["classification"]) == (MCP["errorStatusCode"], MCP["classification"])
+
+
+def test_an_error_result_is_the_tools_own(session: Session) -> None:
+    block = session(mode="never_ask").results["refuse"].content[0]
+    assert isinstance(block, TextContent)
+    assert block.text == "hello"
+
+
+def test_each_business_call_is_one_event(session: Session) -> None:
+    operations = [event["operation"] for event in session(mode="never_ask").events]
+    assert sorted(operations) == sorted(BUSINESS_TOOLS), "and the five tools are none"
 
 
 @pytest.mark.parametrize("mode", ["ask_once", "ask_always"])
 def test_the_consent_question(session: Session, mode: str) -> None:
-    use = session(("plain", {"text": "hello"}), mode=mode)
+    use = session(mode=mode)
     state = "ask_once_without_customer" if mode == "ask_once" else mode
-    envelopes.check(members_of(use.results[0])[ENVELOPE], state, use.recorder.url, reliability="mcp")
+    envelopes.check(members_of(use.results["plain"])[ENVELOPE], state, use.url, reliability="mcp")
 
 
 @pytest.mark.parametrize("tool", MCP["tools"])
 def test_the_five_tools_forward_to_the_service(session: Session, tool: str) -> None:
     path, body = BODIES[tool]
-    token = HANDLE if tool in (ANSWER_TOOL, CONTEXT_CONSENT_TOOL) else mint()
-    use = session((tool, {"authorization": f"Bearer {token}", **body}))
-    assert not use.results[0].is_error
-    (request,) = use.recorder.all()
+    use = session(mode="never_ask")
+    assert not use.results[tool].is_error
+    (request,) = use.requests[tool]
     assert (request.method, request.target, request.content) == ("POST", PATHS[path], body)
-    assert request.headers["authorization"] == f"Bearer {token}"
-    assert use.events == [], "they are no use of the product"
+    assert request.headers["authorization"] == f"Bearer {GOOD_TOKENS[tool]}"
 
 
 @pytest.mark.parametrize("tool", MCP["tools"])
 def test_without_the_authorization_of_an_envelope_nothing_is_sent(session: Session, tool: str) -> None:
-    _path, body = BODIES[tool]
-    use = session((tool, {"authorization": f"Bearer {COMPANY_KEY}", **body}))
-    assert use.results[0].is_error
-    assert use.recorder.all() == []
+    use = session(mode="never_ask")
+    assert use.results[f"{tool}, badly"].is_error
+    assert use.requests[f"{tool}, badly"] == []
 
 
 def test_context_is_asked_for(session: Session) -> None:
-    use = session(("ask", {"text": "hello"}), companyKey=COMPANY_KEY)
-    (request,) = use.recorder.of(PATHS["enrichment"])
+    use = session(mode="never_ask")
+    (request,) = use.requests["ask"]
+    assert request.target == PATHS["enrichment"]
     validate("enrichment-request", request.content)
     assert (request.content["surface"], request.content["operation"]) == ("mcp", "ask")
     assert "requestObservation" not in request.content
-    assert CONTEXT in members_of(use.results[0])
+    assert CONTEXT in members_of(use.results["ask"])
 
 
-@pytest.mark.parametrize("reply", [Reply(500), CUT])
+@pytest.mark.parametrize("reply", [Reply(500), CUT], ids=["500", "cut"])
 def test_the_tools_work_while_the_service_does_not(session: Session, reply: Reply) -> None:
-    session.recorder.always("*", reply)  # type: ignore[attr-defined]  # set by the fixture
-    use = session(("plain", {"text": "hello"}), ("ask", {"text": "hello"}), companyKey=COMPANY_KEY, maxAttempts=1)
-    for result in use.results:
-        assert isinstance(result.content[0], TextContent)
-        assert (result.content[0].text, bool(result.is_error)) == ("hello", False)
-        assert ENVELOPE in members_of(result)
+    use = session(reply, mode="never_ask", maxAttempts=1)
+    for tool in ("plain", "ask"):
+        block = use.results[tool].content[0]
+        assert isinstance(block, TextContent)
+        assert (block.text, bool(use.results[tool].is_error)) == ("hello", False)
+        assert ENVELOPE in members_of(use.results[tool])

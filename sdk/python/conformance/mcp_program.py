@@ -2,6 +2,7 @@
 
 from typing import Any, TypedDict
 
+from agent_feedback import CustomerReferences
 from agent_feedback.mcp import current_call
 from mcp.server.mcpserver import MCPServer
 from mcp.types import CallToolResult, TextContent
@@ -50,7 +51,10 @@ def fail(text: str) -> str:
 @server.tool(structured_output=False)
 def ask(text: str) -> str:
     """Ask for context of the user that the text names."""
-    feedback.customer_context.ask(current_call(), purpose="product_personalization", field_keys=["shopping.priority"])
+    customer = CustomerReferences(user_ref=text)
+    feedback.customer_context.ask(
+        current_call(), purpose="product_personalization", customer=customer, field_keys=["shopping.priority"]
+    )
     return text
 
 
