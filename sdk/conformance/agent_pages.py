@@ -4,6 +4,7 @@ import json
 from typing import Any
 
 from conformance import envelopes
+from conformance.processes import Agent
 from conformance.protocol import CONTRACT, ENVELOPE, b64u, mint
 from conformance.recorder import Recorder, Reply
 from conformance.routes import HTML, JSON
@@ -41,3 +42,15 @@ def typed(body: str, content_type: str, *headers: tuple[str, str]) -> Reply:
 def url_of(recorder: Recorder, path: str = PAGE) -> str:
     """Return the URL of a page."""
     return recorder.url + path
+
+
+def read(agent: Agent, recorder: Recorder, state: str, **members: Any) -> Agent:
+    """Have the agent fetch a page whose envelope is in this state."""
+    recorder.always(PAGE, in_json(envelope(recorder, state)))
+    assert agent.do("fetch", url=url_of(recorder), **members)["ok"]
+    return agent
+
+
+def sent(recorder: Recorder) -> list[Any]:
+    """Return what came to the service."""
+    return [request for request in recorder.all() if request.target.split("?")[0] != PAGE]

@@ -2,6 +2,7 @@
 
 import json
 import uuid
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -35,17 +36,14 @@ def healthy_answer(recorder: "Recorder", request: "Recorded") -> tuple[int, Any]
     path = request.target.split("?")[0]
     if path == PATHS["telemetry"]:
         return 202, {"accepted": len(request.events), "dropped": 0}
-    if path == PATHS["consentState"]:
-        return 200, {"subjects": [_decision(recorder, subject) for subject in request.content["subjects"]]}
-    if path == PATHS["enrichment"]:
-        return 200, context_action(recorder.url, request.content)
-    if path == PATHS["context"]:
-        return 200, _context(recorder, request.content)
-    if path == PATHS["introspect"]:
-        return 200, introspection("feedback_ready")
-    if path in (PATHS["answers"], PATHS["contextConsent"], PATHS["outcomes"], PATHS["reports"]):
-        return 200, {"accepted": True, "received": json.loads(request.body)}
-    return 404, {"error": "There is nothing at this address.", "code": "not_found", "requestId": "0"}
+    answer = _ANSWERS.get(path)
+    if answer is None:
+        return 404, {"error": "There is nothing at this address.", "code": "not_found", "requestId": "0"}
+    return 200, answer(recorder, json.loads(request.body or b"null"))
+
+
+def _decisions(recorder: "Recorder", request: dict[str, Any]) -> dict[str, Any]:
+    return {"subjects": [_decision(recorder, subject) for subject in request["subjects"]]}
 
 
 def _decision(recorder: "Recorder", subject: str) -> dict[str, Any]:
@@ -119,7 +117,12 @@ def _constraints(purpose: str) -> dict[str, Any]:
 
 def _action(url: str, path: str) -> dict[str, Any]:
     authorization = f"Bearer {HANDLE}"
-    return {"url": url + PATHS[path], "method": "POST", "authorization": authorization, "contentType": "application/json"}
+    return {
+        "url": url + PATHS[path],
+        "method": "POST",
+        "authorization": authorization,
+        "contentType": "application/json",
+    }
 
 
 def _context(recorder: "Recorder", request: dict[str, Any]) -> dict[str, Any]:
@@ -150,3 +153,16 @@ def context_item(key: str, value: str) -> dict[str, Any]:
 
 def _in_an_hour() -> str:
     return (datetime.now(UTC) + timedelta(hours=1)).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def _receipt(_recorder: "Recorder", request: dict[str, Any]) -> dict[str, Any]:
+    return {"accepted": True, "received": request}
+
+
+_ANSWERS: dict[str, Callable[["Recorder", Any], Any]] = {
+    PATHS["consentState"]: _decisions,
+    PATHS["enrichment"]: lambda recorder, request: context_action(recorder.url, request),
+    PATHS["context"]: _context,
+    PATHS["introspect"]: lambda _recorder, _request: introspection("feedback_ready"),
+    **{PATHS[name]: _receipt for name in ("answers", "contextConsent", "outcomes", "reports", "decisions")},
+}

@@ -155,9 +155,7 @@ def agent(agent_program: Program, _agents: Callable[[Program], Agent]) -> Agent:
 
 
 @pytest.fixture
-def customer_agent(
-    product_program: Program, pytestconfig: pytest.Config, _agents: Callable[[Program], Agent]
-) -> Agent:
+def customer_agent(product_program: Program, pytestconfig: pytest.Config, _agents: Callable[[Program], Agent]) -> Agent:
     """Run the agent program of the product's language, or that of another one where it has none."""
     agent_programs = languages.programs(pytestconfig.stash[_LANGUAGES], "agent")
     own = [program for program in agent_programs if program.language.name == product_program.language.name]

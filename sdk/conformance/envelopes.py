@@ -106,4 +106,3 @@ def expected(state: str, endpoint: str, token: str, service_name: str, reliabili
         "expiresAt": expires_at.strftime("%Y-%m-%dT%H:%M:%SZ"),
         **{name: actions[name] for name in row["actions"]},
     }
-

@@ -79,9 +79,7 @@ def programs(languages: Iterable[Language], kind: str) -> list[Program]:
         return [
             Program(language, name, command) for language in languages for name, command in language.products.items()
         ]
-    return [
-        Program(language, kind, command) for language in languages if (command := getattr(language, kind))
-    ]
+    return [Program(language, kind, command) for language in languages if (command := getattr(language, kind))]
 
 
 def build(language: Language, environ: dict[str, str]) -> None:

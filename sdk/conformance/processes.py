@@ -43,6 +43,7 @@ def free_port() -> int:
 
 
 def is_open(port: int) -> bool:
+    """Tell whether somebody listens on a port of this machine."""
     with socket.socket() as probe:
         return probe.connect_ex(("127.0.0.1", port)) == 0
 

@@ -12,7 +12,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import jsonschema
+import jsonschema_rs
 
 FOLDER = Path(__file__).resolve().parents[1] / "protocol"
 
@@ -40,8 +40,8 @@ def vectors(subject: str) -> list[dict[str, Any]]:
 
 
 @cache
-def _validator(name: str) -> jsonschema.Draft202012Validator:
-    return jsonschema.Draft202012Validator(json.loads((FOLDER / "schemas" / f"{name}.json").read_text()))
+def _validator(name: str) -> jsonschema_rs.Draft202012Validator:
+    return jsonschema_rs.Draft202012Validator(json.loads((FOLDER / "schemas" / f"{name}.json").read_text()))
 
 
 def validate(name: str, content: Any) -> None:

@@ -1,4 +1,4 @@
-"""The service itself, as the journeys of the repository start it, with a company that has an environment in each mode."""
+"""The service itself, as the journeys of the repository start it, with an environment in each mode."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

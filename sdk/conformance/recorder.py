@@ -61,7 +61,7 @@ RUBBISH = Reply(rubbish=b"\x16\x03\x01 rubbish\r\n\r\n" * 8)
 
 
 class Recorder:
-    """What came in, and what goes out: each path's own replies in order, then its lasting one, then a healthy answer."""
+    """What came in, and what goes out: a path's own replies in order, then its lasting one, then a healthy answer."""
 
     def __init__(self) -> None:
         self.url = ""

@@ -24,4 +24,8 @@ def route(path: str, body: str | bytes | None = '{"a":1}', content_type: str | N
 def case_body(case: dict[str, Any]) -> bytes:
     """Return the body of a vector's case."""
     given = case["input"]
-    return base64.b64decode(given["bodyBase64"]) if "bodyBase64" in given else given["body"].encode("utf-8", "surrogatepass")
+    return (
+        base64.b64decode(given["bodyBase64"])
+        if "bodyBase64" in given
+        else given["body"].encode("utf-8", "surrogatepass")
+    )

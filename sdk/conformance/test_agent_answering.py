@@ -16,11 +16,7 @@ PRODUCT_ORIGIN = "https://shop.example.com"
 NEEDS_NO_TLS = "http://127.0.0.1"
 """The product of these cases is on this machine, so those about TLS elsewhere cannot be driven."""
 
-CASES = [
-    case
-    for case in vectors("answer")
-    if case["input"].get("responseUrl", NEEDS_NO_TLS).startswith(NEEDS_NO_TLS)
-]
+CASES = [case for case in vectors("answer") if case["input"].get("responseUrl", NEEDS_NO_TLS).startswith(NEEDS_NO_TLS)]
 ITEM = {"key": "shopping.priority", "value": "price", "provenance": "agent_reports_user_statement"}
 
 

@@ -1,11 +1,10 @@
-"""The agent's side: reviews, reports and decisions, checked before they are sent and sent again at most once."""
+"""The agent's side: reviews and reports, checked before they are sent and sent again at most once."""
 
 from typing import Any
 
 import pytest
 
-from conformance.agent_pages import PAGE, envelope, in_json, url_of
-from conformance.answers import introspection
+from conformance.agent_pages import PAGE, envelope, in_json, read, sent, url_of
 from conformance.processes import Agent
 from conformance.protocol import CONTRACT, PATHS, validate
 from conformance.recorder import CUT, RUBBISH, Recorder, Reply
@@ -21,17 +20,6 @@ ORIGIN = "https://feedback.example.com"
 def ready(agent: Agent, recorder: Recorder) -> Agent:
     """An agent that may send feedback."""
     return read(agent, recorder, "never_ask")
-
-
-def read(agent: Agent, recorder: Recorder, state: str, **members: Any) -> Agent:
-    recorder.always(PAGE, in_json(envelope(recorder, state)))
-    assert agent.do("fetch", url=url_of(recorder), **members)["ok"]
-    return agent
-
-
-def sent(recorder: Recorder) -> list[Any]:
-    """Return what came to the service."""
-    return [request for request in recorder.all() if request.target.split("?")[0] != PAGE]
 
 
 @pytest.mark.parametrize("outcome", CONTRACT["outcomeBody"]["outcome"])
@@ -92,7 +80,9 @@ REPORTS: dict[str, dict[str, Any]] = {
     "certain": {"summary": SUMMARY, "confidence": 1},
     "unsure": {"summary": SUMMARY, "confidence": 0},
     **{f"impact {impact}": {"summary": SUMMARY, "impact": impact} for impact in BOUNDS["impacts"]},
-    **{f"kind {kind}": {"summary": SUMMARY, "findings": [{**FINDING, "kind": kind}]} for kind in BOUNDS["findingKinds"]},
+    **{
+        f"kind {kind}": {"summary": SUMMARY, "findings": [{**FINDING, "kind": kind}]} for kind in BOUNDS["findingKinds"]
+    },
 }
 
 
@@ -214,7 +204,9 @@ def test_no_third_try(ready: Agent, recorder: Recorder, failure: Reply) -> None:
 @pytest.mark.parametrize("verb", ["submit_outcome", "submit_report"])
 def test_a_refusal_is_final(ready: Agent, recorder: Recorder, verb: str, status: int) -> None:
     location = (("Location", f"{recorder.url}/elsewhere"),)
-    recorder.always(TARGETS[verb], Reply(status, {"error": "No.", "code": "consent_missing", "requestId": "1"}, location))
+    recorder.always(
+        TARGETS[verb], Reply(status, {"error": "No.", "code": "consent_missing", "requestId": "1"}, location)
+    )
     result = ready.do(verb, **COMMANDS[verb])
     expected = {"ok": False, "error": "refused", "status": status, "code": "consent_missing"}
     assert {name: result[name] for name in expected} == expected
@@ -232,73 +224,6 @@ def test_an_introspection(ready: Agent, recorder: Recorder) -> None:
     assert (request.method, request.target) == ("POST", PATHS["introspect"])
     assert request.headers["authorization"].startswith("Bearer afr2_")
     assert result["body"]["state"] == "feedback_ready"
-
-
-QUESTIONS = ["ask_once_unknown", "ask_once_without_customer", "ask_always"]
-
-
-def decision_answer(recorder: Recorder, decision: str) -> Reply:
-    is_approval = decision == "approved"
-    feedback = envelope(recorder, "ask_once_approved") if is_approval else None
-    if feedback:
-        feedback.pop("manageConsent")
-    state = "feedback_ready" if is_approval else "declined"
-    content = {"state": state, "decidedAt": "2030-01-01T00:00:00Z", "changed": True, "feedback": feedback}
-    return Reply(200, content)
-
-
-@pytest.mark.parametrize("state", QUESTIONS)
-def test_an_approval_opens_the_way(agent: Agent, recorder: Recorder, state: str) -> None:
-    read(agent, recorder, state)
-    recorder.always(PATHS["introspect"], Reply(200, introspection("consent_required")))
-    recorder.always(PATHS["decisions"], decision_answer(recorder, "approved"))
-    result = agent.do("decide", decision="approved")
-    assert (result["ok"], result["state"], result["question"]) == (True, "feedback_ready", None)
-    targets = [(request.target, request.content) for request in sent(recorder)]
-    assert [target for target, _content in targets] == [PATHS["introspect"], PATHS["decisions"]]
-    assert targets[1][1] == {"decision": "approved"}
-    assert agent.do("submit_outcome", outcome="success", note=NOTE)["ok"]
-
-
-@pytest.mark.parametrize("state", QUESTIONS)
-def test_a_refusal_closes_it(agent: Agent, recorder: Recorder, state: str) -> None:
-    read(agent, recorder, state)
-    recorder.always(PATHS["introspect"], Reply(200, introspection("consent_required")))
-    recorder.always(PATHS["decisions"], decision_answer(recorder, "declined"))
-    assert agent.do("decide", decision="declined")["ok"]
-    assert sent(recorder)[-1].content == {"decision": "declined"}
-    assert agent.do("submit_outcome", outcome="success", note=NOTE)["error"] == "invalid"
-
-
-@pytest.mark.parametrize("answer", ["feedback_ready", "declined"])
-@pytest.mark.parametrize("state", QUESTIONS)
-def test_no_decision_where_the_question_does_not_stand(
-    agent: Agent, recorder: Recorder, state: str, answer: str
-) -> None:
-    read(agent, recorder, state)
-    recorder.always(PATHS["introspect"], Reply(200, introspection(answer)))
-    assert agent.do("decide", decision="approved")["error"] == "invalid"
-    assert recorder.of(PATHS["decisions"]) == []
-
-
-def test_no_decision_where_none_is_asked_for(ready: Agent, recorder: Recorder) -> None:
-    assert ready.do("decide", decision="approved")["error"] == "invalid"
-    assert recorder.of(PATHS["decisions"]) == []
-
-
-@pytest.mark.parametrize("decision", ["maybe", "", "Approved", None, True])
-def test_a_decision_is_clear(agent: Agent, recorder: Recorder, decision: Any) -> None:
-    read(agent, recorder, "ask_always")
-    recorder.always(PATHS["introspect"], Reply(200, introspection("consent_required")))
-    assert agent.do("decide", decision=decision)["error"] == "invalid"
-    assert recorder.of(PATHS["decisions"]) == []
-
-
-def test_no_decision_when_the_service_cannot_be_asked(agent: Agent, recorder: Recorder) -> None:
-    read(agent, recorder, "ask_always")
-    recorder.always(PATHS["introspect"], Reply(500))
-    assert agent.do("decide", decision="approved")["error"] == "unavailable"
-    assert recorder.of(PATHS["decisions"]) == []
 
 
 def test_before_anything_was_fetched_nothing_is_sent(agent: Agent, recorder: Recorder) -> None:

@@ -14,7 +14,8 @@ from conformance.wire import Response, send
 REQUEST_HEADER = CONTRACT["headers"]["request"]
 LINK = CONTRACT["headers"]["requestLink"]
 
-CASES = vectors("cache")
+# A route has no other host; what such a target gets has a case of its own below.
+CASES = [case for case in vectors("cache") if not case["input"].get("target", "").startswith("//")]
 MODES = ("safe", "private", "request")
 
 OTHERS = [
@@ -57,8 +58,8 @@ def test_policies(launch: Launch, number: int) -> None:
     product = launch([*ROUTES, *OTHERS], cacheMode=given["cacheMode"], flushInterval=60_000)
     query = given.get("target", "").partition("?")[2]
     target = f"/{number}" + (f"?{query}" if query else "")
-    headers = {name: value for name, value in given.get("requestHeaders", [])}
-    response = send(product.url, target, given.get("method", "GET"), list(headers.items()))
+    headers = [(name, value) for name, value in given.get("requestHeaders", [])]
+    response = send(product.url, target, given.get("method", "GET"), headers)
     assert bool(envelopes.find(response)) == case["expected"]["hasEnvelope"]
     added = [(name, value.replace(given.get("target", ""), target)) for name, value in case["expected"]["addedHeaders"]]
     assert ("Vary", REQUEST_HEADER) in added or REQUEST_HEADER not in str(response.all("Vary"))
@@ -114,7 +115,10 @@ def test_a_post_gets_no_link(asked: Product) -> None:
     "target", ["/array?", "/array?a=%20&b=1,2", "/array?q=%C3%A9", "/caf%C3%A9/a%20b", "/caf%c3%a9/a%20b?x=/../y"]
 )
 def test_the_link_names_the_target_of_the_request_line(asked: Product, target: str) -> None:
-    assert links_of(asked.get(target)) in ([LINK.replace("{target}", target)], [LINK.replace("{target}", target.rstrip("?"))])
+    assert links_of(asked.get(target)) in (
+        [LINK.replace("{target}", target)],
+        [LINK.replace("{target}", target.rstrip("?"))],
+    )
 
 
 def test_the_link_reads_nothing_of_the_host(asked: Product) -> None:

@@ -2,6 +2,7 @@
 
 import re
 import time
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -30,8 +31,6 @@ NO_ANSWERS = {
     "too slow": Reply(202, delay_s=0.6),
 }
 REFUSALS = (301, 302, 303, 307, 308, 400, 402, 403, 404, 405, 409, 410, 411, 413, 415, 422, 431, 451)
-
-
 
 
 @pytest.fixture
@@ -244,7 +243,7 @@ def test_a_full_queue_drops_its_oldest_events(launch: Launch) -> None:
     product.flush()
     (request,) = product.recorder.of(PATH)
     milliseconds = [int(event["interactionId"].replace("-", "")[:12], 16) for event in request.events]
-    gaps = [later - earlier for earlier, later in zip(milliseconds, milliseconds[1:], strict=False)]
+    gaps = [later - earlier for earlier, later in pairwise(milliseconds)]
     assert (len(milliseconds), gaps.index(max(gaps))) == (5, 2), "three of the first five are left, in their order"
     assert header(request, "lost") == "queue_full=2"
 

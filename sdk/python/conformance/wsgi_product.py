@@ -55,7 +55,9 @@ def controlled(app: Callable[..., Iterable[bytes]]) -> Callable[..., Iterable[by
             return app(environ, start_response)
         body = environ["wsgi.input"].read()
         status, content = control(feedback, environ["REQUEST_METHOD"], path.removeprefix(CONTROL_PREFIX), body)
-        return respond(Reply(status, [("Content-Type", "application/json")], [json.dumps(content).encode()]), start_response)
+        return respond(
+            Reply(status, [("Content-Type", "application/json")], [json.dumps(content).encode()]), start_response
+        )
 
     return answer
 
