@@ -176,9 +176,10 @@ def interaction(**members: Any) -> Reply:
         ([interaction(operation="/orders", statusCode=200, occurredAt="2026-01-01T00:00:00Z")], "PASS"),
         ([MISSING, interaction(occurredAt=None), interaction(occurredAt="2026-01-01T00:00:00Z")], "PASS"),
         ([MISSING] * 50, "FAIL"),
+        ([interaction(occurredAt=None)] * 50, "FAIL"),
         ([Reply(401, b'{"code": "unauthorized"}')], "FAIL"),
     ],
-    ids=["at once", "after a while", "never", "wrong key"],
+    ids=["at once", "after a while", "never", "a placeholder", "wrong key"],
 )  # fmt: skip
 def test_telemetry_is_waited_for_with_a_read_key(
     command_line: CommandLine,

@@ -154,11 +154,11 @@ def _introspect(received: Received | None) -> tuple[dict[str, Any] | None, str |
     if received is None or received.service_origin is None:
         return None, None
     if not received.is_allowed:
-        return None, f"was not asked; --allow-origin {received.service_origin} allows it"
+        return None, f"The service was not asked; --allow-origin {received.service_origin} allows it"
     try:
         return received.introspect(), None
     except ServiceError as error:
-        return None, str(error)
+        return None, f"The service could not be asked: {error}"
 
 
 def _print_visit(product: Visit, introspection: dict[str, Any] | None, problem: str | None) -> None:
@@ -172,7 +172,7 @@ def _print_visit(product: Visit, introspection: dict[str, Any] | None, problem: 
         for name, value in _facts(product, received, introspection or {}):
             print_line(f"  {name + ':':<13}{printable(value)}")
     if problem:
-        print_line(f"  The service {printable(problem)}")
+        print_line(f"  {printable(problem)}")
     if received and received.context:
         keys = ", ".join(str(entry.get("key")) for entry in received.context.catalog)
         print_line(f"  {'context:':<13}{printable(received.context.state)} {printable(keys)}")
