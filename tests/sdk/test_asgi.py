@@ -5,6 +5,7 @@ import json
 from typing import Any
 
 import pytest
+from agent_feedback.adapters.asgi import AsgiRequest
 
 from tests.sdk.adapters import make_client
 from tests.sdk.asgi_site import (
@@ -200,13 +201,13 @@ def test_what_is_not_http_is_the_products_own(feedback: Client, scope_type: str)
     async def app(*arguments: Any) -> None:
         calls.append(arguments)
 
-    scope = {"type": scope_type}
+    scope = {"type": scope_type, "path": "/orders", "headers": []}
     receive, send = object(), object()
     asyncio.run(feedback.asgi(app)(scope, receive, send))
     ((given_scope, given_receive, given_send),) = calls
     assert given_scope is scope
     assert (given_receive, given_send) == (receive, send)
-    assert scope == {"type": scope_type}
+    assert scope == {"type": scope_type, "path": "/orders", "headers": []}
 
 
 def test_the_callbacks_get_the_scope() -> None:
@@ -242,6 +243,25 @@ def test_paths_are_included_with_the_mount() -> None:
         assert fetch_asgi(feedback.asgi(make_asgi_app()), "/shop/a", root_path=root_path).response.has_envelope
     assert fetch_asgi(feedback.asgi(make_asgi_app()), "/a", root_path="/shop").response.has_envelope
     assert not fetch_asgi(feedback.asgi(make_asgi_app()), "/a").response.has_envelope
+
+
+@pytest.mark.parametrize(
+    ("raw_path", "expected"),
+    [
+        (b"/%6Frders/a%2Fb", "/%6Frders/a%2Fb?q=%C3%A9"),
+        (None, "/orders/a/%C3%A9?q=%C3%A9"),
+        (b"*", "/orders/a/%C3%A9?q=%C3%A9"),
+    ],
+)
+def test_the_target_is_that_of_the_request_line(raw_path: bytes | None, expected: str) -> None:
+    scope = make_scope("/orders/a/é", raw_path=raw_path, query_string=b"q=%C3%A9")
+    assert AsgiRequest(scope).target == expected
+
+
+def test_a_repeated_header_is_one_with_both_values() -> None:
+    scope = make_scope(headers={}) | {"headers": [(b"accept", b"a"), (b"host", b"h"), (b"accept", b"\xe9")]}
+    assert AsgiRequest(scope).header("accept") == "a, \xe9"
+    assert AsgiRequest(scope).header("cookie") is None
 
 
 def test_what_a_framework_does_to_the_scope_changes_nothing(feedback: Client) -> None:
