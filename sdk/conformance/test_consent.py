@@ -28,6 +28,12 @@ def product(launch: Launch) -> Product:
 
 
 @pytest.fixture
+def failing(launch: Launch) -> Product:
+    """A product whose service fails in some cases."""
+    return launch(ROUTES, mode="ask_once", customerRef=CUSTOMER, consentCacheSize=100)
+
+
+@pytest.fixture
 def short(launch: Launch) -> Product:
     """A product that remembers two customers, for a moment."""
     return launch(ROUTES, mode="ask_once", customerRef=CUSTOMER, consentCacheTtl=SHORT_MS, consentCacheSize=2)
@@ -144,13 +150,25 @@ def test_a_response_never_waits_and_few_requests_run(product: Product) -> None:
 
 
 @pytest.mark.parametrize("reply", [Reply(500), Reply(429), Reply(302, headers=(("Location", "/"),)), CUT, RUBBISH])
-def test_a_failure_changes_nothing_and_the_next_miss_asks_again(product: Product, reply: Reply) -> None:
+def test_a_failure_changes_nothing_and_a_later_miss_asks_again(failing: Product, reply: Reply) -> None:
     customer = f"failure_{reply.status}_{reply.is_cut}_{len(reply.rubbish)}"
-    product.recorder.decisions[subject_of(customer)] = ("approved", 1)
-    product.recorder.script(STATE_PATH, reply)
-    assert state_of(product, customer)[0] == "unknown"
+    failing.recorder.decisions[subject_of(customer)] = ("approved", 1)
+    failing.recorder.script(STATE_PATH, reply)
+    # After the failure of another case, nobody is asked for a moment.
+    wait_until(lambda: state_of(failing, customer)[0] == "approved" or failing.recorder.of(STATE_PATH))
+    assert state_of(failing, customer)[0] == "unknown"
+    wait_for_state(failing, customer, "approved")
+
+
+def test_a_service_that_knows_no_such_key_is_left_alone(launch: Launch) -> None:
+    product = launch(ROUTES, mode="ask_once", customerRef=CUSTOMER, consentCacheSize=99)
+    product.recorder.always(STATE_PATH, Reply(401))
+    state_of(product, "one")
     product.recorder.wait_for(STATE_PATH)
-    wait_for_state(product, customer, "approved")
+    deadline = time.monotonic() + CONTRACT["consentCache"]["pauseMs"] / 1000 + 0.5
+    while time.monotonic() < deadline:
+        state_of(product, "two")
+    assert len(product.recorder.of(STATE_PATH)) == 1
 
 
 def test_a_decision_is_refreshed_when_its_time_is_over(short: Product) -> None:

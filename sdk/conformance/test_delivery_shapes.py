@@ -154,6 +154,15 @@ def test_an_envelope_that_is_too_long_for_the_header_is_left_out(launch: Launch)
     assert envelopes.get(product.get("/headers", X_Customer="one")), "a body takes it"
 
 
+def test_nothing_of_the_envelope_ends_its_element(launch: Launch) -> None:
+    name = "<b></script><!-- <script> &lt; \u2028"
+    product = launch(ROUTES, mode="ask_once", customerRef="X-Customer", serviceName=name)
+    response = product.get("/headers-html", X_Customer="one")
+    (content,) = envelopes.ELEMENT.findall(response.body)
+    assert b"<" not in content
+    envelopes.check(json.loads(content), "ask_once_unknown", product.recorder.url, service_name=name)
+
+
 def test_the_compact_envelope_is_small(product: Product) -> None:
     text = json.dumps(envelopes.get(product.get("/headers")), separators=(",", ":"), ensure_ascii=False)
     urls = text.count(product.recorder.url)
