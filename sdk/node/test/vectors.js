@@ -1,0 +1,13 @@
+/** The test vectors of the protocol. */
+
+import { readFileSync } from 'node:fs';
+
+/**
+ * Return the cases of a subject.
+ * @param {string} subject
+ * @returns {{name: string, input: any, expected: any, alsoAllowed?: any[]}[]}
+ */
+export function cases(subject) {
+  const file = new URL(`../protocol/vectors/${subject}.json`, import.meta.url);
+  return JSON.parse(readFileSync(file, 'utf8')).cases;
+}
