@@ -28,6 +28,7 @@ class DeadlinePassed extends Error {}
  * @property {string | Uint8Array | null} [body] JSON
  * @property {Record<string, string>} [headers]
  * @property {number} timeoutMs from the look-up of the host to the last byte
+ * @property {number} [maxResponseBytes]
  * @property {AbortSignal} [signal] ends the request earlier; its reason is thrown
  */
 
@@ -97,22 +98,25 @@ export class HttpClient {
    * @param {AbortController} controller
    */
   async #exchange(request, controller) {
+    const headers = new Headers({ 'User-Agent': USER_AGENT, Accept: 'application/json' });
+    if (request.body) {
+      headers.set('Content-Type', 'application/json');
+    }
+    for (const [name, value] of Object.entries(request.headers ?? {})) {
+      headers.set(name, value);
+    }
     const response = await fetch(this.#endpoint + request.path, {
       method: request.method,
-      headers: {
-        'User-Agent': USER_AGENT,
-        Accept: 'application/json',
-        ...(request.body ? { 'Content-Type': 'application/json' } : {}),
-        ...request.headers,
-      },
+      headers,
       body: request.body ?? null,
       redirect: 'manual',
       signal: controller.signal,
     });
-    const bytes = await readBounded(response.body, MAX_RESPONSE_BYTES);
+    const limit = request.maxResponseBytes ?? MAX_RESPONSE_BYTES;
+    const bytes = await readBounded(response.body, limit);
     if (bytes === null) {
       controller.abort();
-      throw new ServiceUnavailable(`the answer is longer than ${MAX_RESPONSE_BYTES} bytes`);
+      throw new ServiceUnavailable(`the answer is longer than ${limit} bytes`);
     }
     return new HttpResponse(response.status, new TextDecoder().decode(bytes), response.headers);
   }
