@@ -25,52 +25,53 @@ const RAW_ENDS = new Map(
 class AmbiguousMarkup extends Error {}
 
 /**
+ * A page to which script elements can be added.
+ * @typedef {object} Page
+ * @property {number} offset before the first `</head>`, else the last `</body>`, else at the end
+ * @property {Set<string>} ids those that its elements have
+ */
+
+/**
  * Return a page with a script element, or null where it is left alone.
  * @param {Uint8Array} body
  * @param {string} elementId
- * @param {string} json the element's content, in ASCII
+ * @param {string} json the element's content
  * @returns {Uint8Array | null}
  */
 export function insertElement(body, elementId, json) {
-  const offset = findInsertion(body, elementId).offset;
-  return offset === null ? null : insertScript(body, offset, elementId, json);
+  const page = readPage(body);
+  return page === null || page.ids.has(elementId) ? null : insertScripts(body, page.offset, { [elementId]: json });
 }
 
 /**
- * Return the page with the script element at an offset.
+ * Return the page with script elements at an offset.
  * @param {Uint8Array} body
  * @param {number} offset
- * @param {string} elementId
- * @param {string} json
+ * @param {Record<string, string>} contents JSON by the ids of the elements
  * @returns {Uint8Array}
  */
-export function insertScript(body, offset, elementId, json) {
-  const content = json.replaceAll('<', '\\u003c');
-  const element = `<script id="${elementId}" type="${contract.html.type}">${content}</script>`;
-  return insertBytes(body, offset, encoder.encode(element));
+export function insertScripts(body, offset, contents) {
+  const elements = Object.entries(contents).map(([id, json]) => {
+    return `<script id="${id}" type="${contract.html.type}">${json.replaceAll('<', '\\u003c')}</script>`;
+  });
+  return insertBytes(body, offset, encoder.encode(elements.join('')));
 }
 
 /**
- * Find the place for an element with this id: before the first `</head>`, else the last `</body>`, else at the end.
- *
- * The offset is null in a page that has the id already (`isTaken`), or whose markup is ambiguous.
+ * Read a page; null where it is empty, not of ASCII-compatible bytes, or its markup is ambiguous.
  * @param {Uint8Array} body
- * @param {string} elementId
- * @returns {{offset: number | null, isTaken: boolean}}
+ * @returns {Page | null}
  */
-export function findInsertion(body, elementId) {
-  if (isOtherEncoding(body)) {
-    return { offset: null, isTaken: false };
-  }
-  const text = decoder.decode(body);
+export function readPage(body) {
+  const text = isOtherEncoding(body) ? '' : decoder.decode(body);
   if (text.trim() === '') {
-    return { offset: null, isTaken: false };
+    return null;
   }
   try {
-    return scan(text, elementId);
+    return scan(text);
   } catch (error) {
     if (error instanceof AmbiguousMarkup) {
-      return { offset: null, isTaken: false };
+      return null;
     }
     throw error;
   }
@@ -78,22 +79,22 @@ export function findInsertion(body, elementId) {
 
 /**
  * @param {string} text
- * @param {string} elementId
+ * @returns {Page}
  */
-function scan(text, elementId) {
+function scan(text) {
+  const ids = new Set();
   let headEnd = -1;
   let bodyEnd = -1;
-  let isTaken = false;
   for (const tag of tags(text)) {
     if (tag.name === '/head' && headEnd < 0) {
       headEnd = tag.start;
     } else if (tag.name === '/body') {
       bodyEnd = tag.start;
+    } else if (tag.id !== null) {
+      ids.add(tag.id);
     }
-    isTaken ||= tag.id === elementId;
   }
-  const offset = [headEnd, bodyEnd].find((place) => place >= 0) ?? text.length;
-  return { offset: isTaken ? null : offset, isTaken };
+  return { offset: [headEnd, bodyEnd].find((place) => place >= 0) ?? text.length, ids };
 }
 
 /** @param {Uint8Array} body */
