@@ -110,7 +110,8 @@ export class Instrumentation {
     const isWanted = mode !== 'off' && this.#callbacks.shouldInstrument(request);
     const carriesEnvelope = isWanted && cache.hasEnvelope;
     const head = { statusCode, headers, kind, length: headers.has('content-length') ? length : null, carriesEnvelope };
-    const isModifiable = carriesEnvelope || (asksForContext && (cache.hasEnvelope || cacheMode === 'request') && method !== 'HEAD');
+    const isModifiable =
+      carriesEnvelope || (asksForContext && (cache.hasEnvelope || cacheMode === 'request') && method !== 'HEAD');
     const addedHeaders = mode === 'off' ? [] : cache.addedHeaders.filter(([name]) => isWanted || name !== 'Link');
     return isModifiable || addedHeaders.length > 0 ? { ...head, isModifiable, addedHeaders } : null;
   }

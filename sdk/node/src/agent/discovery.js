@@ -53,8 +53,7 @@ export async function discover(response, { allowedOrigins, method, headers, sign
  * @param {{method?: string | undefined, headers?: Record<string, string> | undefined, signal?: AbortSignal | undefined}} [options]
  */
 export async function requestEnvelope(response, options = {}) {
-  const request =
-    response instanceof Response ? options : { method: response.method, headers: response.requestHeaders };
+  const request = isFetchResponse(response) ? options : { method: response.method, headers: response.requestHeaders };
   const { method = 'GET', headers = {} } = { ...request, ...definedOf(options) };
   const target = findTarget(response.headers.get('link') ?? '', response.url);
   if (target === null || !METHODS.includes(method.toUpperCase())) {

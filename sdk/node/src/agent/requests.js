@@ -70,17 +70,17 @@ export function serviceUrl(url, path) {
  * @param {string} url
  * @param {string} authorization
  * @param {unknown} body
- * @param {{signal?: AbortSignal}} [options]
+ * @param {{timeoutMs?: number, signal?: AbortSignal}} [options]
  * @returns {Promise<Record<string, any>>}
  */
-export async function post(url, authorization, body, { signal } = {}) {
+export async function post(url, authorization, body, { timeoutMs = TIMEOUT_MS, signal } = {}) {
   const { origin, pathname, search } = parseUrl(url);
   const request = {
     method: 'POST',
     path: pathname + search,
     body: JSON.stringify(body),
     headers: checkHeaders({ Authorization: authorization }),
-    timeoutMs: TIMEOUT_MS,
+    timeoutMs,
     ...(signal ? { signal } : {}),
   };
   const response = await tryTwice(new HttpClient(origin), request);

@@ -61,7 +61,7 @@ export async function readResponse(response) {
  * @returns {response is Response}
  */
 export function isFetchResponse(response) {
-  return typeof response === 'object' && typeof response.clone === 'function' && 'bodyUsed' in response;
+  return typeof response === 'object' && 'bodyUsed' in response && typeof response.clone === 'function';
 }
 
 /**

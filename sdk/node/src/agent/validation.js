@@ -5,8 +5,7 @@ import { contract } from '../protocol.js';
 
 /** @typedef {Record<string, any>} JsonObject */
 
-/** Unicode's white space, and the separators that other languages split at. */
-const WHITE_SPACE = new RegExp('[\\p{White_Space}\\u001c-\\u001f]+', 'u');
+const WHITE_SPACE = /\p{White_Space}+/u;
 
 /**
  * Return the body of a review, or throw `InvalidOption` with all that the bounds do not allow.
