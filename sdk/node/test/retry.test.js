@@ -24,8 +24,8 @@ class ScriptedHttp {
       throw error === 'unreachable' ? new ServiceUnreachable('no') : new ServiceUnavailable('no');
     }
     return new HttpResponse(status, text, {
-      ...(retryAfter && { 'Retry-After': retryAfter }),
-      ...(refused && { 'Agent-Feedback-Refused': refused }),
+      ...(retryAfter && { 'retry-after': retryAfter }),
+      ...(refused && { 'agent-feedback-refused': refused }),
     });
   }
 }

@@ -24,12 +24,15 @@ const MEMBERS_OF_STATE = ['state', 'stageInstruction', 'answerInstruction', 'sub
 /** A product's request for context, answered in the words of its catalog. */
 export class ContextAction {
   #responseUrl;
+  #post;
 
   /**
    * @param {JsonObject} content
    * @param {string} responseUrl
+   * @param {typeof post} [send] how a body is sent
    */
-  constructor(content, responseUrl) {
+  constructor(content, responseUrl, send = post) {
+    this.#post = send;
     this.content = { ...content };
     this.#responseUrl = responseUrl;
   }
@@ -71,7 +74,7 @@ export class ContextAction {
       check(status, typed, action.bodySchema);
       return typed;
     });
-    return this.#post(action, { status, items: typedItems }, signal);
+    return this.#send(action, { status, items: typedItems }, signal);
   }
 
   /**
@@ -88,7 +91,7 @@ export class ContextAction {
     }
     publishedBounds(() => checkChoice('decision', decision, action.bodySchema.decision));
     const body = remember === undefined ? { decision } : { decision, remember };
-    const answer = await this.#post(action, body, signal);
+    const answer = await this.#send(action, body, signal);
     for (const name of MEMBERS_OF_STATE.filter((member) => Object.hasOwn(answer, member))) {
       this.content[name] = answer[name];
     }
@@ -100,13 +103,13 @@ export class ContextAction {
    * @param {JsonObject} body
    * @param {AbortSignal | undefined} signal
    */
-  async #post(action, body, signal) {
+  async #send(action, body, signal) {
     const { href } = parseUrl(String(action.url), this.#responseUrl || undefined);
     // Answers go to the origin of the response: a product never sends its agents elsewhere.
     if (!this.#responseUrl || originOf(href) !== originOf(this.#responseUrl) || !isSafe(href)) {
       throw new InvalidOption(`${originOf(href)} is not the product's own origin`);
     }
-    return post(href, String(action.authorization), body, signal ? { signal } : {});
+    return this.#post(href, String(action.authorization), body, signal ? { signal } : {});
   }
 }
 

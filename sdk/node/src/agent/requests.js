@@ -162,7 +162,7 @@ export async function fetchPage(url, { headers = {}, method = 'GET', signal } = 
     ...(signal ? { signal } : {}),
   });
   const { status, text } = response;
-  return { url: target.href, status, headers: response.headers, text, method, requestHeaders };
+  return { url: target.href, status, headers: new Headers(response.headers), text, method, requestHeaders };
 }
 
 /**

@@ -1,7 +1,7 @@
 /** Read the members that a product adds to its responses: in a header, in JSON or in HTML. */
 
 import { decodeBase64url } from '../base64url.js';
-import { readBounded } from '../http/client.js';
+import { readBounded } from '../http/bytes.js';
 import { contract } from '../protocol.js';
 import { readScripts } from './html_members.js';
 import { MAX_PAGE_BYTES } from './requests.js';
