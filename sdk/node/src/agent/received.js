@@ -76,6 +76,15 @@ export class Received {
   }
 
   /**
+   * Allow another origin, where its owner has agreed to it.
+   *
+   * @param {string} origin
+   */
+  allow(origin) {
+    this.#allowedOrigins.add(originOf(origin));
+  }
+
+  /**
    * Answer the context action; see `ContextAction.answer`.
    *
    * @param {import('./context_action.js').AnswerItem[]} items
