@@ -10,7 +10,7 @@ const ELEMENT = /<script id="agent-feedback" type="application\/json">(.*)<\/scr
 for (const [name, startProduct] of Object.entries(PRODUCTS)) {
   describe(`the adapter for ${name}`, () => {
     let service;
-    let cleanups = [];
+    const cleanups = [];
 
     /** Start the product with these options and return a function that fetches from it. */
     async function start(options, callback) {
