@@ -7,6 +7,7 @@ import { ENVELOPE, SERVICE, readShape } from './delivery.js';
 import { contentKind, indexHeaders } from './eligibility.js';
 import { encodeAscii } from './envelope.js';
 import { discoveryLink, envelopeHeader } from './header.js';
+import { Exchange } from './exchange.js';
 import { Interaction } from './interaction.js';
 import { PathRules } from './paths.js';
 import { contract } from './protocol.js';
@@ -96,24 +97,39 @@ export class Instrumentation {
    * @returns {ResponseHead | null}
    */
   readHead({ request, slot }, statusCode, pairs) {
-    const { mode, cacheMode, maxBodyBytes } = this.#options;
+    const { mode, maxBodyBytes } = this.#options;
     const headers = indexHeaders(pairs);
     const kind = contentKind(statusCode, headers);
     const length = readLength(headers);
-    const asksForContext = Boolean(slot?.contextRequest);
-    if (kind === null || length > maxBodyBytes || (mode === 'off' && !asksForContext)) {
+    const isAsking = asksForContext(request, slot);
+    if (kind === null || Number(length) > maxBodyBytes || (mode === 'off' && !isAsking)) {
       return null;
     }
+    const { carriesEnvelope, mayCarry, addedHeaders } = this.#readPolicy(request, headers);
+    const isModifiable = carriesEnvelope || (isAsking && mayCarry);
+    const head = { statusCode, headers, kind, length, carriesEnvelope, isModifiable, addedHeaders };
+    return isModifiable || addedHeaders.length > 0 ? head : null;
+  }
+
+  /**
+   * Return what cache mode and company allow for a response that is eligible.
+   * @param {Request} request
+   * @param {Map<string, string>} headers
+   * @returns {{carriesEnvelope: boolean, mayCarry: boolean, addedHeaders: [string, string][]}} `mayCarry` tells whether the
+   *   response may become one that no cache has
+   */
+  #readPolicy(request, headers) {
+    const { mode, cacheMode } = this.#options;
     const { method, target } = request;
-    const requestHeader = request.header(HEADERS.request);
-    const cache = applyCacheMode({ cacheMode, headers, method, target, request: requestHeader });
-    const isWanted = mode !== 'off' && this.#callbacks.shouldInstrument(request);
-    const carriesEnvelope = isWanted && cache.hasEnvelope;
-    const head = { statusCode, headers, kind, length: headers.has('content-length') ? length : null, carriesEnvelope };
-    const isModifiable =
-      carriesEnvelope || (asksForContext && (cache.hasEnvelope || cacheMode === 'request') && method !== 'HEAD');
-    const addedHeaders = mode === 'off' ? [] : cache.addedHeaders.filter(([name]) => isWanted || name !== 'Link');
-    return isModifiable || addedHeaders.length > 0 ? { ...head, isModifiable, addedHeaders } : null;
+    const cache = applyCacheMode({ cacheMode, headers, method, target, request: request.header(HEADERS.request) });
+    // What the product's code itself requests does not wait for an agent's header.
+    const mayCarry = cache.hasEnvelope || cacheMode === 'request';
+    if (mode === 'off') {
+      return { carriesEnvelope: false, mayCarry, addedHeaders: [] };
+    }
+    const isWanted = this.#callbacks.shouldInstrument(request);
+    const addedHeaders = cache.addedHeaders.filter(([name]) => isWanted || name !== 'Link');
+    return { carriesEnvelope: isWanted && cache.hasEnvelope, mayCarry, addedHeaders };
   }
 
   /**
@@ -126,21 +142,18 @@ export class Instrumentation {
    * @param {number} durationMs
    * @returns {Modification | null | Promise<Modification | null>}
    */
-  modify(exchange, head, body, durationMs) {
+  modify({ request, slot }, head, body, durationMs) {
     const isTrue = head.length === null || head.length === body.length;
-    if (!isTrue || body.length > this.#options.maxBodyBytes || !head.isModifiable) {
-      return null;
-    }
-    const shape = readShape(head.kind, body);
+    const isRead = isTrue && body.length <= this.#options.maxBodyBytes && head.isModifiable;
+    const shape = isRead ? readShape(head.kind, body) : null;
     if (shape === null) {
       return null;
     }
-    const { request, slot } = exchange;
     const operation = this.#callbacks.operation(request);
     const references = this.#callbacks.references(request);
-    const pending = slot && shape.hasRoom(SERVICE) ? (this.#actions?.findPending(slot, operation) ?? null) : null;
     const draft = { head, shape, operation, references, durationMs };
-    return pending === null ? this.#compose(draft, null, null) : this.#composeLater(draft, pending, request);
+    const pending = slot && shape.hasRoom(SERVICE) ? this.#actions?.findPending(slot, operation) : null;
+    return pending ? this.#composeLater(draft, pending, request) : this.#compose(draft, null, null);
   }
 
   /**
@@ -173,24 +186,24 @@ export class Instrumentation {
    * @returns {Modification | null}
    */
   #compose({ head, shape, operation, references, durationMs }, pending, action) {
-    // Once the service has accepted the product's own name for the operation, it is the event's too.
-    const name = (action && pending?.operation) || operation;
     const details = { surface: shape.surface, interactionId: pending?.interactionId };
-    const interaction = new Interaction(this.#services, name, references, details);
+    const interaction = new Interaction(this.#services, operation, references, details);
     /** @type {Record<string, string>} */
     const members = {};
     const headers = new HeaderChanges(head.headers);
     const hasEnvelope = head.carriesEnvelope && addEnvelope(interaction, shape, members, headers);
-    if (action) {
+    if (action && pending) {
       members[SERVICE] = encodeAscii(action);
-      headers.addAll(pending?.headers ?? []);
-    }
-    if (!hasEnvelope && !action) {
-      return null;
+      headers.addAll(pending.headers);
+      // Once the service has accepted the product's own name for it.
+      interaction.operation = pending.operation;
     }
     if (hasEnvelope) {
       headers.add('Link', this.#link);
       interaction.finish({ statusCode: head.statusCode, durationMs });
+    }
+    if (!hasEnvelope && !action) {
+      return null;
     }
     const body = Object.keys(members).length > 0 ? shape.add(members) : null;
     headers.makePrivate();
@@ -217,90 +230,13 @@ export class Instrumentation {
  * @property {number} durationMs
  */
 
-/** One request and its response. Its methods never throw. */
-export class Exchange {
-  #instrumentation;
-  #startedAt = performance.now();
-
-  /**
-   * @param {Instrumentation} instrumentation
-   * @param {Request} request
-   * @param {import('./context/slot.js').ContextSlot | null} slot
-   */
-  constructor(instrumentation, request, slot) {
-    this.#instrumentation = instrumentation;
-    this.request = request;
-    this.slot = slot;
-    this.maxBodyBytes = instrumentation.maxBodyBytes;
-  }
-
-  /**
-   * Return the start of a response that may be changed, or null for one that passes untouched.
-   * @param {number} statusCode
-   * @param {import('./eligibility.js').HeaderPairs} pairs
-   * @returns {ResponseHead | null}
-   */
-  readHead(statusCode, pairs) {
-    try {
-      return this.#instrumentation.readHead(this, statusCode, pairs);
-    } catch (error) {
-      this.#instrumentation.warn(error);
-      return null;
-    }
-  }
-
-  /**
-   * Return the changes of a response whose body is as the product made it.
-   * @param {ResponseHead | null} head null where it is not eligible after all
-   * @returns {HeaderChanges | null}
-   */
-  headerChanges(head) {
-    const isRetry = this.slot?.isRetry ?? false;
-    if (!isRetry && !head?.addedHeaders.length) {
-      return null;
-    }
-    const headers = new HeaderChanges(head?.headers ?? new Map());
-    headers.addAll(head?.addedHeaders ?? []);
-    if (isRetry) {
-      headers.makePrivate();
-    }
-    return headers;
-  }
-
-  /**
-   * Return what a response becomes, or null; a promise only where the product has requested context.
-   * @param {ResponseHead} head
-   * @param {Uint8Array} body the whole body
-   * @returns {Modification | null | Promise<Modification | null>}
-   */
-  modify(head, body) {
-    const settle = (/** @type {Modification | null} */ modification) => this.#settle(head, modification);
-    const fail = (/** @type {unknown} */ error) => {
-      this.#instrumentation.warn(error);
-      return this.#settle(head, null);
-    };
-    try {
-      const durationMs = performance.now() - this.#startedAt;
-      const modification = this.#instrumentation.modify(this, head, body, durationMs);
-      return modification instanceof Promise ? modification.then(settle).catch(fail) : settle(modification);
-    } catch (error) {
-      return fail(error);
-    }
-  }
-
-  /**
-   * @param {ResponseHead} head
-   * @param {Modification | null} modification
-   * @returns {Modification | null}
-   */
-  #settle(head, modification) {
-    if (modification) {
-      modification.headers.addAll(head.addedHeaders);
-      return modification;
-    }
-    const headers = this.headerChanges(head);
-    return headers && { headers, body: null };
-  }
+/**
+ * Tell whether the product's code has requested context of whoever reads the response's body.
+ * @param {Request} request
+ * @param {import('./context/slot.js').ContextSlot | null} slot
+ */
+function asksForContext(request, slot) {
+  return Boolean(slot?.contextRequest) && request.method !== 'HEAD';
 }
 
 /**
@@ -327,11 +263,14 @@ function addEnvelope(interaction, shape, members, headers) {
 }
 
 /**
- * Return the declared length of a body: 0 without one, Infinity for one that cannot be read.
+ * Return the declared length of a body: null without one, Infinity for one that cannot be read.
  * @param {Map<string, string>} headers
- * @returns {number}
+ * @returns {number | null}
  */
 function readLength(headers) {
-  const text = headers.get('content-length')?.trim() ?? '0';
+  const text = headers.get('content-length')?.trim();
+  if (text === undefined) {
+    return null;
+  }
   return LENGTH.test(text) ? Number(text) : Infinity;
 }
