@@ -73,17 +73,31 @@ export function serviceUrl(url, path) {
  * @param {{timeoutMs?: number, signal?: AbortSignal}} [options]
  * @returns {Promise<Record<string, any>>}
  */
-export async function post(url, authorization, body, { timeoutMs = TIMEOUT_MS, signal } = {}) {
+export async function post(url, authorization, body, options) {
+  return exchange(url, authorization, { method: 'POST', body: JSON.stringify(body), ...options });
+}
+
+/**
+ * Get, as `post` posts.
+ * @param {string} url
+ * @param {string} authorization
+ * @param {{timeoutMs?: number, signal?: AbortSignal}} [options]
+ * @returns {Promise<Record<string, any>>}
+ */
+export async function get(url, authorization, options) {
+  return exchange(url, authorization, { method: 'GET', ...options });
+}
+
+/**
+ * @param {string} url
+ * @param {string} authorization
+ * @param {{method: string, body?: string, timeoutMs?: number, signal?: AbortSignal}} request
+ * @returns {Promise<Record<string, any>>}
+ */
+async function exchange(url, authorization, request) {
   const { origin, pathname, search } = parseUrl(url);
-  const request = {
-    method: 'POST',
-    path: pathname + search,
-    body: JSON.stringify(body),
-    headers: checkHeaders({ Authorization: authorization }),
-    timeoutMs,
-    ...(signal ? { signal } : {}),
-  };
-  const response = await tryTwice(new HttpClient(origin), request);
+  const headers = checkHeaders({ Authorization: authorization });
+  const response = await tryTwice(origin, { path: pathname + search, headers, timeoutMs: TIMEOUT_MS, ...request });
   const content = response.json() ?? response.text.slice(0, MAX_TEXT_LENGTH);
   if (response.status !== 200) {
     throw new ServiceRefused(response.status, content);
@@ -95,26 +109,34 @@ export async function post(url, authorization, body, { timeoutMs = TIMEOUT_MS, s
 }
 
 /**
- * @param {HttpClient} client
+ * @param {string} origin
  * @param {import('../http/client.js').HttpRequest} request
  */
-async function tryTwice(client, request) {
+async function tryTwice(origin, request) {
+  const client = new HttpClient(origin);
   for (let tries = 1; ; tries += 1) {
-    try {
-      const response = await client.request(request);
-      if (response.status < 500) {
-        return response;
-      }
-      if (tries >= TRIES) {
-        throw new ServiceUnavailable(`the service answered with status ${response.status} twice`);
-      }
-    } catch (error) {
-      if (!(error instanceof ServiceUnavailable) || tries >= TRIES) {
-        throw error;
-      }
+    const result = await client.request(request).catch((error) => error);
+    if (result instanceof Error && !(result instanceof ServiceUnavailable)) {
+      throw result;
+    }
+    if (!(result instanceof Error) && result.status < 500) {
+      return result;
+    }
+    if (tries >= TRIES) {
+      throw result instanceof Error
+        ? unreachable(origin, result)
+        : new ServiceUnavailable(`${origin} answered with status ${result.status} twice`);
     }
     await pause(RETRY_DELAY_MS, request.signal);
   }
+}
+
+/**
+ * @param {string} origin
+ * @param {Error} error
+ */
+function unreachable(origin, { cause }) {
+  return new ServiceUnavailable(`${origin} could not be reached`, { cause });
 }
 
 /**
@@ -153,13 +175,17 @@ export async function fetchPage(url, { headers = {}, method = 'GET', signal } = 
   // What is compressed on its way is passed by products as it stands.
   const defaults = { accept: '*/*', 'accept-encoding': 'identity' };
   const requestHeaders = checkHeaders(headers);
-  const response = await new HttpClient(target.origin).request({
+  const client = new HttpClient(target.origin);
+  const sent = client.request({
     method,
     path: target.pathname + target.search,
     headers: { ...defaults, ...lowerCased(requestHeaders) },
     timeoutMs: TIMEOUT_MS,
     maxResponseBytes: MAX_PAGE_BYTES,
     ...(signal ? { signal } : {}),
+  });
+  const response = await sent.catch((error) => {
+    throw error instanceof ServiceUnavailable ? unreachable(target.origin, error) : error;
   });
   const { status, text } = response;
   return { url: target.href, status, headers: new Headers(response.headers), text, method, requestHeaders };
