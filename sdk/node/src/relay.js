@@ -2,7 +2,8 @@
 
 import { ServiceUnavailable } from './errors.js';
 import { CircuitBreaker } from './http/circuit_breaker.js';
-import { HttpClient, readBounded } from './http/client.js';
+import { readBounded } from './http/bytes.js';
+import { HttpClient } from './http/client.js';
 import { contract } from './protocol.js';
 import { RelayError, badBody, readRelayBody } from './relay_body.js';
 import { WarnOnce } from './warn.js';
@@ -151,7 +152,7 @@ export class Relay {
     });
     this.#breaker.close();
     const content = rewriteUrls(readAnswer(response), mount) ?? {};
-    const retryAfter = response.headers.get('retry-after') ?? '';
+    const retryAfter = response.header('retry-after') ?? '';
     /** @type {[string, string][]} */
     const headers = LENGTH.test(retryAfter) ? [['Retry-After', retryAfter]] : [];
     return { status: response.status, content, headers };

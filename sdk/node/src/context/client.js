@@ -119,7 +119,7 @@ export class ContextClient {
       return content;
     }
     if (response.status >= 500 || PAUSING_STATUSES.includes(response.status)) {
-      this.#breaker.open(retryAfterMs(response.headers.get('retry-after')));
+      this.#breaker.open(retryAfterMs(response.header('retry-after')));
     }
     throw new ServiceRefused(response.status, content);
   }

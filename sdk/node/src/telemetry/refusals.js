@@ -53,7 +53,7 @@ export function refusedIndexes(response, size) {
  * @param {number} limit
  */
 export function countedEvents(response, limit) {
-  const text = response.headers.get(contract.ledger.headers.refused) ?? '';
+  const text = response.header(contract.ledger.headers.refused) ?? '';
   return COUNT.test(text) ? Math.min(Number(text), limit) : 0;
 }
 

@@ -110,7 +110,7 @@ export class BatchSender {
    */
   #postpone(batch, response) {
     this.#notices.warn('failure', `status ${response.status}`);
-    const delayMs = retryAfterMs(response.headers.get('retry-after'));
+    const delayMs = retryAfterMs(response.header('retry-after'));
     if (response.status >= 500) {
       // What failed may have been the answer, of the service or of what stands in front of it. A 503 says that it was
       // not, but the service cannot know when it loses its database.
