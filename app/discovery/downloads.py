@@ -3,10 +3,12 @@
 import gzip
 import hashlib
 import io
+import json
 import os
 import shutil
 import tarfile
 import tempfile
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
@@ -17,7 +19,6 @@ from app.core import protocol
 from app.core.errors import NotFound
 
 UNPUBLISHED = {
-    "node": "/sdk/agent-feedback-node.tgz",
     "go": "/sdk/agent-feedback-go.zip",
     "rust": "/sdk/agent-feedback-rust.crate",
 }
@@ -47,7 +48,7 @@ class Download(NamedTuple):
 @cache
 def downloads() -> dict[str, Download]:
     """Return the downloads by language."""
-    return {"python": _python_wheel(), "protocol": _protocol_archive()}
+    return {"python": _python_wheel(), "node": _node_tarball(), "protocol": _protocol_archive()}
 
 
 def paths() -> dict[str, str]:
@@ -103,14 +104,30 @@ def _python_wheel() -> Download:
         return _download(wheel.name, wheel.read_bytes())
 
 
+def _node_tarball() -> Download:
+    folder = protocol.SDK / "node"
+    manifest = json.loads((folder / "package.json").read_text())
+    paths = [path for part in ("src", "types") for path in (folder / part).rglob("*") if path.is_file()]
+    paths += [folder / name for name in ("package.json", "README.md", "LICENSE")]
+    files = {str(path.relative_to(folder)): path for path in paths}
+    # In a checkout `protocol` is a link. The vectors are for whoever writes an SDK.
+    for pattern in ("*.json", "schemas/*.json"):
+        files |= {f"protocol/{path.relative_to(protocol.FOLDER)}": path for path in protocol.FOLDER.glob(pattern)}
+    return _download(f"{manifest['name']}-{manifest['version']}.tgz", _tar_gz("package", files))
+
+
 def _protocol_archive() -> Download:
+    paths = {str(path.relative_to(protocol.FOLDER)): path for path in protocol.FOLDER.rglob("*") if path.is_file()}
+    paths["LICENSE"] = protocol.SDK.parent / "LICENSE"
+    return _download(PROTOCOL_ARCHIVE, _tar_gz("agent-feedback-protocol", paths))
+
+
+def _tar_gz(root: str, paths: Mapping[str, Path]) -> bytes:
+    """Return a compressed archive of files below a folder `root`, without times and owners."""
     buffer = io.BytesIO()
-    # Without times and owners, equal files make an equal archive.
     with gzip.GzipFile(fileobj=buffer, mode="wb", mtime=0) as stream, tarfile.open(fileobj=stream, mode="w") as archive:
-        paths = {path.relative_to(protocol.FOLDER): path for path in protocol.FOLDER.rglob("*") if path.is_file()}
-        paths[Path("LICENSE")] = protocol.SDK.parent / "LICENSE"
         for name, path in sorted(paths.items()):
-            member = tarfile.TarInfo(f"agent-feedback-protocol/{name}")
+            member = tarfile.TarInfo(f"{root}/{name}")
             member.size = path.stat().st_size
             archive.addfile(member, io.BytesIO(path.read_bytes()))
-    return _download(PROTOCOL_ARCHIVE, buffer.getvalue())
+    return buffer.getvalue()

@@ -9,6 +9,7 @@ import { ConsentCache } from './consent.js';
 import { CustomerContext } from './context/index.js';
 import { Instrumentation } from './instrumentation.js';
 import { Interaction } from './interaction.js';
+import { wrapServer } from './mcp/server.js';
 import { readOptions } from './options.js';
 import { TelemetryQueue } from './telemetry/queue.js';
 
@@ -91,6 +92,16 @@ export class AgentFeedback {
    */
   http(listener) {
     return httpAdapter(this.#instrumentation, listener);
+  }
+
+  /**
+   * Wrap the tools of a server of the official MCP SDK, and return it: `feedback.mcp(server)`.
+   * @template Server
+   * @param {Server} server an `McpServer` or a `Server`
+   * @returns {Server}
+   */
+  mcp(server) {
+    return wrapServer(this, server);
   }
 
   /**

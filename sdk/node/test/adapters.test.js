@@ -146,8 +146,9 @@ for (const [name, startProduct] of Object.entries(PRODUCTS)) {
         path === '/api/v2/enrichment/requests'
           ? { status: 200, body: { submit: { url: `${service.url}/api/v2/enrichment/answers`, method: 'POST' } } }
           : { status: 202, body: {} };
-      const { get, url } = await start({ companyKey: COMPANY_KEY }, ({ customerContext }, request) =>
-        customerContext.ask(request, { purpose: 'product_personalization' }),
+      const { get, url } = await start(
+        { companyKey: COMPANY_KEY, contextTimeout: 5000 },
+        ({ customerContext }, request) => customerContext.ask(request, { purpose: 'product_personalization' }),
       );
       const { response, text } = await get('/object/1', { headers: { 'User-Agent': 'agent/1', 'Sec-GPC': '0' } });
       const { customerContext } = JSON.parse(text)._service;
@@ -175,7 +176,7 @@ for (const [name, startProduct] of Object.entries(PRODUCTS)) {
 
     it('keeps the retry of a context request from caches, whatever its answer is', async () => {
       service.answer = () => ({ status: 200, body: { submit: { url: '/api/v2/enrichment/answers' } } });
-      const { get } = await start({ companyKey: COMPANY_KEY }, ({ customerContext }, request) =>
+      const { get } = await start({ companyKey: COMPANY_KEY, contextTimeout: 5000 }, ({ customerContext }, request) =>
         customerContext.ask(request, { purpose: 'product_personalization' }),
       );
       const { response } = await get('/object/1');

@@ -71,6 +71,13 @@ export declare class AgentFeedback {
      */
     http<Listener extends (request: any, response: any) => unknown>(listener: Listener): (request: Parameters<Listener>[0], response: Parameters<Listener>[1]) => void;
     /**
+     * Wrap the tools of a server of the official MCP SDK, and return it: `feedback.mcp(server)`.
+     * @template Server
+     * @param {Server} server an `McpServer` or a `Server`
+     * @returns {Server}
+     */
+    mcp<Server>(server: Server): Server;
+    /**
      * Send the queued telemetry; resolve to whether all of it was sent or dropped within `timeout` milliseconds.
      * @param {{timeout?: number}} [settings]
      * @returns {Promise<boolean>}

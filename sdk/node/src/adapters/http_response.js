@@ -1,6 +1,7 @@
 /** Responses of Node's servers, which are held until it is clear what they become. */
 
 import { asBuffer, hasChunk, readChunk, readHeadParameters, readStart } from './http_parameters.js';
+import { LayeredMethod } from './layered_method.js';
 
 /** @typedef {[string, any[]]} Call the name of a method, and its parameters */
 /** @typedef {import('../exchange.js').Exchange} Exchange */
@@ -19,9 +20,10 @@ const FRAMING_HEADERS = ['transfer-encoding', 'trailer'];
  * @param {Exchange} exchange
  */
 export function holdResponse(response, exchange) {
-  const held = new HeldResponse(response, exchange);
+  const methods = Object.fromEntries(METHODS.map((name) => [name, new LayeredMethod(response, name)]));
+  const held = new HeldResponse(response, exchange, methods);
   for (const name of METHODS) {
-    response[name] = (/** @type {any[]} */ ...parameters) => held.call(name, parameters);
+    methods[name].install((/** @type {any[]} */ ...parameters) => held.call(name, parameters));
   }
 }
 
@@ -29,7 +31,6 @@ export function holdResponse(response, exchange) {
 class HeldResponse {
   #response;
   #exchange;
-  /** @type {Record<string, (...parameters: any[]) => any>} */
   #methods;
   #isReleased = false;
   #isEnding = false;
@@ -60,11 +61,12 @@ class HeldResponse {
   /**
    * @param {any} response
    * @param {Exchange} exchange
+   * @param {Record<string, LayeredMethod>} methods
    */
-  constructor(response, exchange) {
+  constructor(response, exchange, methods) {
     this.#response = response;
     this.#exchange = exchange;
-    this.#methods = Object.fromEntries(METHODS.map((name) => [name, response[name]]));
+    this.#methods = methods;
   }
 
   /**
@@ -241,7 +243,7 @@ class HeldResponse {
 
   /** @param {Call} call */
   #callMethod([name, parameters]) {
-    return this.#methods[name].apply(this.#response, parameters);
+    return this.#methods[name].apply(parameters);
   }
 
   /** Let the response look as it would if its headers, or its end, were not held. */

@@ -1,0 +1,416 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import http2 from 'node:http2';
+import { connect } from 'node:net';
+import { Readable } from 'node:stream';
+import { after, afterEach, before, describe, it } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
+import compression from 'compression';
+import express from 'express';
+import { AgentFeedback } from '../src/index.js';
+import { COMPANY_KEY, KEY, close, listen, startService } from './recording_service.js';
+
+const JSON_TYPE = { 'Content-Type': 'application/json' };
+const ENVELOPE = /"_agentFeedback":\{/;
+const SIZE = 8 * 1024 * 1024;
+
+let service;
+let feedback;
+const cleanups = [];
+
+before(async () => {
+  service = await startService();
+  feedback = new AgentFeedback({ apiKey: KEY, endpoint: service.url, companyKey: COMPANY_KEY, contextTimeout: 5000 });
+});
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0)) {
+    await cleanup();
+  }
+});
+after(async () => {
+  await feedback.shutdown();
+  await service.close();
+});
+
+/** Serve a listener and return its URL. */
+async function serve(listener, create = createServer) {
+  const server = create(listener);
+  cleanups.push(() => close(server));
+  return listen(server);
+}
+
+/** Serve a listener of the product with the SDK around it. */
+function serveProduct(listener) {
+  return serve(feedback.http(listener));
+}
+
+/** Send raw bytes to a server and return all that it answers until it closes the connection. */
+async function sendRaw(url, text) {
+  const socket = connect(Number(new URL(url).port), '127.0.0.1');
+  socket.end(text);
+  const chunks = [];
+  socket.on('data', (chunk) => chunks.push(chunk));
+  socket.on('error', () => {});
+  await once(socket, 'close');
+  return Buffer.concat(chunks)
+    .toString('latin1')
+    .replace(/^Date: .*\r\n/gm, '');
+}
+
+const GET = 'GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n';
+
+describe('a response that is held', () => {
+  it('gets the envelope, however the product writes it', async () => {
+    const text = '{"a":"é"}';
+    const bytes = Buffer.from(text);
+    const length = { ...JSON_TYPE, 'Content-Length': bytes.length };
+    const products = [
+      (response) => response.writeHead(200, JSON_TYPE).end(text),
+      (response) => response.writeHead(200, 'Fine', JSON_TYPE).end(bytes),
+      (response) => response.writeHead(200, undefined, JSON_TYPE).end(new Uint8Array(bytes)),
+      (response) => response.writeHead(200, ['Content-Type', 'application/json', 'X-A', '1']).end(text, 'utf8'),
+      (response) => response.writeHead(200, [['Content-Type', 'application/json']]).end(text),
+      (response) => response.setHeader('content-type', 'application/json').end(bytes.toString('latin1'), 'latin1'),
+      (response) => response.setHeader('content-type', 'application/json').end(text, () => {}),
+      (response) => {
+        response.writeHead(200, length);
+        bytes.forEach((byte) => response.write(Buffer.from([byte])));
+        response.end();
+      },
+      (response) => Readable.from([bytes.subarray(0, 4), bytes.subarray(4)]).pipe(response.writeHead(200, length)),
+    ];
+    for (const product of products) {
+      const response = await fetch(await serveProduct((_, reply) => void product(reply)));
+      const body = await response.json();
+      assert.equal(body.a, 'é', String(product));
+      assert.equal(body._agentFeedback.v, 1, String(product));
+    }
+  });
+
+  it('keeps status, reason and headers of every form', async () => {
+    const url = await serveProduct((_, response) => {
+      response.setHeader('X-Before', 'a');
+      response.setHeader('X-Both', 'a');
+      response.writeHead(201, 'Made', [
+        'Content-Type',
+        'application/json',
+        'Set-Cookie',
+        'a=1',
+        'Set-Cookie',
+        'b=2',
+        'X-Both',
+        'b',
+      ]);
+      response.end('{}');
+    });
+    const answer = await sendRaw(url, GET);
+    assert.match(answer, /^HTTP\/1\.1 201 Made\r\n/);
+    assert.match(answer, /X-Before: a\r\n/);
+    assert.match(answer, /X-Both: b\r\n/);
+    assert.match(answer, /Set-Cookie: a=1\r\nSet-Cookie: b=2\r\n/);
+  });
+
+  it('looks sent to the product', async () => {
+    const observed = [];
+    const url = await serveProduct((_, response) => {
+      response.writeHead(200, JSON_TYPE);
+      observed.push(response.headersSent);
+      for (const name of ['setHeader', 'removeHeader']) {
+        assert.throws(() => response[name]('X-A', '1'), { code: 'ERR_HTTP_HEADERS_SENT' });
+      }
+      response.end('{}');
+      observed.push(response.headersSent, response.writableEnded, response.finished);
+    });
+    assert.match(await (await fetch(url)).text(), ENVELOPE);
+    assert.deepEqual(observed, [true, true, true, true]);
+  });
+
+  it('calls back before it is complete, so that a product may wait for it', async () => {
+    const url = await serveProduct(async (_, response) => {
+      response.writeHead(200, { ...JSON_TYPE, 'Content-Length': 7 });
+      await new Promise((resolve) => response.write('{"a":', resolve));
+      response.end('1}');
+    });
+    assert.equal((await (await fetch(url)).json())._agentFeedback.v, 1);
+  });
+
+  it('takes a copy of what the product writes', async () => {
+    const url = await serveProduct((_, response) => {
+      const buffer = Buffer.from('{"a":');
+      response.writeHead(200, { ...JSON_TYPE, 'Content-Length': 7 });
+      response.write(buffer);
+      buffer.fill('x');
+      response.end('1}');
+    });
+    assert.equal((await (await fetch(url)).json()).a, 1);
+  });
+
+  it('finishes once, and tells the product of it', async () => {
+    const events = [];
+    const url = await serveProduct((_, response) => {
+      response.on('finish', () => events.push('finish'));
+      response.writeHead(200, JSON_TYPE).end('{}', () => events.push('callback'));
+      response.end();
+    });
+    await (await fetch(url)).text();
+    assert.deepEqual(events.sort(), ['callback', 'finish']);
+  });
+
+  it('leaves a connection open for the next request, pipelined ones too', async () => {
+    const url = await serveProduct(
+      (request, response) => void response.writeHead(200, JSON_TYPE).end(`{"url":"${request.url}"}`),
+    );
+    const keepAlive = (path) => `GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`;
+    const answer = await sendRaw(url, keepAlive('/1') + keepAlive('/2') + GET);
+    assert.equal(answer.match(/_agentFeedback/g).length, 3);
+    assert.deepEqual(answer.match(/"url":"\/[^"]*"/g), ['"url":"/1"', '"url":"/2"', '"url":"/"']);
+  });
+
+  it('waits for customer context, and passes on what the product calls meanwhile', async () => {
+    service.answer = async () => {
+      await setTimeout(50);
+      return { status: 200, body: { submit: { url: '/api/v2/enrichment/answers' } } };
+    };
+    const observed = [];
+    const url = await serveProduct((request, response) => {
+      feedback.customerContext.ask(request, { purpose: 'product_personalization', userRef: 'user_42' });
+      response.on('error', (error) => observed.push(error.code));
+      response.writeHead(200, JSON_TYPE).end('{}');
+      observed.push(response.headersSent, response.writableEnded);
+      response.end();
+      response.write('more');
+    });
+    const body = await (await fetch(url)).json();
+    assert.deepEqual(Object.keys(body), ['_agentFeedback', '_service']);
+    assert.deepEqual(observed, [true, true, 'ERR_STREAM_WRITE_AFTER_END']);
+  });
+});
+
+describe('a response that is not eligible', () => {
+  const text = '{"a":1}';
+  const products = {
+    'a stream': (response) => {
+      response.writeHead(200, JSON_TYPE);
+      response.write('{"a":');
+      response.end('1}');
+    },
+    'a stream without writeHead': (response) => {
+      response.setHeader('Content-Type', 'application/json');
+      response.write(text);
+      response.end();
+    },
+    'an untrue length': (response) => response.writeHead(200, { ...JSON_TYPE, 'Content-Length': 20 }).end(text),
+    'more than was declared': (response) => {
+      response.writeHead(200, { ...JSON_TYPE, 'Content-Length': 3 });
+      response.write('{"a');
+      response.write('":1}');
+      response.end();
+    },
+    trailers: (response) => {
+      response.writeHead(200, { ...JSON_TYPE, Trailer: 'X-Sum' });
+      response.addTrailers({ 'X-Sum': '1' });
+      response.end(text);
+    },
+    'chunks that the product asked for': (response) => {
+      response.writeHead(200, { ...JSON_TYPE, 'Transfer-Encoding': 'chunked' }).end(text);
+    },
+    'headers that are sent first': (response) => {
+      response.writeHead(200, { ...JSON_TYPE, 'Content-Length': 7 });
+      response.flushHeaders();
+      response.end(text);
+    },
+    'an error': (response) => response.writeHead(500, 'Broken', JSON_TYPE).end(text),
+    'a redirect': (response) => response.writeHead(302, { Location: '/a' }).end(),
+    nothing: (response) => response.writeHead(204).end(),
+    'an error after the headers': (response) => {
+      response.writeHead(200, JSON_TYPE);
+      response.write('{"a":');
+      setImmediate(() => response.destroy());
+    },
+    'a chunk of a wrong type': (response) => {
+      try {
+        response.writeHead(200, JSON_TYPE).end(7);
+      } catch (error) {
+        response.end(error.code);
+      }
+    },
+    'two starts': (response) => {
+      try {
+        response.writeHead(200, JSON_TYPE).writeHead(201);
+      } catch (error) {
+        response.end(error.code);
+      }
+    },
+    'an invalid status': (response) => {
+      try {
+        response.writeHead(99);
+      } catch (error) {
+        response.end(error.code);
+      }
+    },
+    'early hints': (response) => {
+      response.writeEarlyHints({ link: '</a.css>; rel=preload' });
+      response.writeHead(200, { 'Content-Type': 'text/css' }).end('a');
+    },
+  };
+  for (const [name, product] of Object.entries(products)) {
+    it(`leaves as the product made it: ${name}`, async () => {
+      const listener = (_, response) => void product(response);
+      const plain = await sendRaw(await serve(listener), GET);
+      assert.equal(await sendRaw(await serveProduct(listener), GET), plain);
+    });
+  }
+
+  it('leaves at once where it is a stream of events', async () => {
+    const url = await serveProduct((_, response) => {
+      response.writeHead(200, { 'Content-Type': 'text/event-stream' });
+      response.write('data: 1\n\n');
+    });
+    const reader = (await fetch(url)).body.getReader();
+    assert.equal(Buffer.from((await reader.read()).value).toString(), 'data: 1\n\n');
+    await reader.cancel();
+  });
+
+  it('has its headers flushed when the product says so', async () => {
+    const url = await serveProduct((_, response) => {
+      response.setHeader('Content-Type', 'application/json');
+      response.flushHeaders();
+    });
+    const controller = new AbortController();
+    assert.equal((await fetch(url, { signal: controller.signal })).status, 200);
+    controller.abort();
+  });
+
+  it('keeps its back-pressure with a slow reader', async () => {
+    const chunk = Buffer.alloc(256 * 1024, 'a');
+    const signals = { full: 0, drained: 0 };
+    const url = await serveProduct(async (_, response) => {
+      response.writeHead(200, JSON_TYPE);
+      for (let sent = 0; sent < SIZE; sent += chunk.length) {
+        if (!response.write(chunk)) {
+          signals.full += 1;
+          await once(response, 'drain');
+          signals.drained += 1;
+        }
+      }
+      response.end();
+    });
+    let size = 0;
+    for await (const part of (await fetch(url)).body) {
+      size += part.length;
+      if (size % 7 === 0) {
+        await setTimeout(1);
+      }
+    }
+    assert.equal(size, SIZE);
+    assert.ok(signals.full > 0 && signals.full === signals.drained);
+  });
+});
+
+describe('a response of Express', () => {
+  /** Start an application with these middlewares before its route, and return its URL. */
+  function serveApp(...middlewares) {
+    const app = express();
+    middlewares.forEach((middleware) => app.use(middleware));
+    app.get('/', (_, response) => void response.json({ a: 'a'.repeat(5000) }));
+    app.get('/failing', (_, response) => {
+      response.writeHead(200, { ...JSON_TYPE, 'Content-Length': 100 });
+      response.write('{');
+      throw new Error('after the headers');
+    });
+    app.set('env', 'test');
+    return serve(app);
+  }
+
+  for (const order of ['before', 'after']) {
+    it(`gets the envelope and is compressed, with the middleware ${order} that of compression`, async () => {
+      const middlewares = [feedback.express(), compression()];
+      const url = await serveApp(...(order === 'before' ? middlewares : middlewares.reverse()));
+      const response = await fetch(url, { headers: { 'Accept-Encoding': 'gzip' } });
+      assert.equal(response.headers.get('content-encoding'), 'gzip');
+      assert.equal((await response.json())._agentFeedback.v, 1);
+      assert.equal(response.headers.get('vary'), 'Accept-Encoding');
+    });
+  }
+
+  it('leaves compressed bytes alone', async () => {
+    const url = await serveApp(feedback.express(), (_, response) => {
+      response.writeHead(200, { ...JSON_TYPE, 'Content-Encoding': 'br' }).end('{}');
+    });
+    const answer = await sendRaw(url, GET);
+    assert.match(answer, /Content-Encoding: br\r\n[^]*\{\}/);
+    assert.doesNotMatch(answer, /_agentFeedback/);
+  });
+
+  it('is cut where the product fails after its headers', async () => {
+    const url = await serveApp(feedback.express());
+    await assert.rejects(fetch(`${url}/failing`).then((response) => response.text()));
+  });
+
+  it('is asked for once, in its order', async () => {
+    const order = [];
+    const url = await serveApp(
+      (_, __, next) => (order.push('first'), next()),
+      feedback.express(),
+      (_, __, next) => (order.push('second'), next()),
+    );
+    await (await fetch(url)).text();
+    assert.deepEqual(order, ['first', 'second']);
+  });
+
+  it('has the path of the whole application, and the relay below its mount', async () => {
+    const app = express();
+    const shop = express();
+    shop.use(feedback.express());
+    shop.get('/orders/1', (request, response) => {
+      feedback.customerContext.ask(request, { purpose: 'product_personalization', userRef: 'user_42' });
+      response.json({});
+    });
+    app.use('/shop', shop);
+    service.requests.length = 0;
+    service.answer = () => ({ status: 200, body: { submit: { url: '/api/v2/enrichment/answers' } } });
+    const url = await serve(app);
+    const body = await (await fetch(`${url}/shop/orders/1`)).json();
+    assert.equal(body._service.customerContext.submit.url, '/shop/_service/v1/enrichment/answers');
+    assert.equal(service.requests.at(-1).body.operation, '/shop/orders/:id');
+    assert.equal((await fetch(`${url}/shop/_service/v1/enrichment/answers`, { method: 'POST' })).status, 401);
+  });
+
+  it("serves the relay behind a parser that has read the request's body", async () => {
+    service.answer = () => ({ status: 200, body: { accepted: true } });
+    const url = await serveApp(express.json(), feedback.express());
+    const headers = { ...JSON_TYPE, Authorization: `Bearer aqr1_${'a'.repeat(32)}` };
+    const body = '{ "status" : "declined" }';
+    const response = await fetch(`${url}/_service/v1/enrichment/answers`, { method: 'POST', headers, body });
+    assert.deepEqual([response.status, service.requests.at(-1).body], [200, { status: 'declined' }]);
+  });
+});
+
+describe('a response over HTTP/2', () => {
+  it('gets the envelope, or passes as a stream', async () => {
+    const url = await serve(
+      feedback.http((request, response) => {
+        response.writeHead(200, JSON_TYPE);
+        if (request.url === '/stream') {
+          response.write('{');
+          response.end('}');
+        } else {
+          response.end('{}');
+        }
+      }),
+      http2.createServer,
+    );
+    const session = http2.connect(url);
+    cleanups.unshift(() => session.close());
+    const get = async (path) => {
+      const stream = session.request({ ':path': path });
+      const [headers] = await once(stream, 'response');
+      return { headers, text: Buffer.concat(await stream.toArray()).toString() };
+    };
+    const { headers, text } = await get('/');
+    assert.match(text, ENVELOPE);
+    assert.equal(headers['content-length'], String(text.length));
+    assert.equal((await get('/stream')).text, '{}');
+  });
+});
