@@ -207,6 +207,7 @@ async function readBody({ body, header }) {
     throw badBody('The body cannot be read.');
   }
   if (bytes === null) {
+    drain(body);
     throw new RelayError('largeBody');
   }
   if (LENGTH.test(length) && bytes.length < Number(length)) {
@@ -222,4 +223,13 @@ async function readBody({ body, header }) {
  */
 function withoutDestruction(body) {
   return typeof body?.iterator === 'function' ? body.iterator({ destroyOnReturn: false }) : body;
+}
+
+/**
+ * Have the rest of a request of `node:http` read and forgotten, as its server does with what a product does not read.
+ *
+ * @param {any} body
+ */
+function drain(body) {
+  body?.resume?.();
 }
