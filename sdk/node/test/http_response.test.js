@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import http2 from 'node:http2';
-import { connect } from 'node:net';
 import { Readable } from 'node:stream';
 import { after, afterEach, before, describe, it } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import { AgentFeedback } from '../src/index.js';
+import { sendRaw } from './raw.js';
 import { COMPANY_KEY, KEY, close, listen, startService } from './recording_service.js';
 
 const JSON_TYPE = { 'Content-Type': 'application/json' };
@@ -40,19 +40,6 @@ async function serve(listener, create = createServer) {
 /** Serve a listener of the product with the SDK around it. */
 function serveProduct(listener) {
   return serve(feedback.http(listener));
-}
-
-/** Send raw bytes to a server and return all that it answers until it closes the connection. */
-async function sendRaw(url, text) {
-  const socket = connect(Number(new URL(url).port), '127.0.0.1');
-  socket.end(text);
-  const chunks = [];
-  socket.on('data', (chunk) => chunks.push(chunk));
-  socket.on('error', () => {});
-  await once(socket, 'close');
-  return Buffer.concat(chunks)
-    .toString('latin1')
-    .replace(/^Date: .*\r\n/gm, '');
 }
 
 const GET = 'GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n';
