@@ -2,7 +2,7 @@
 
 import { getRequestListener } from '@hono/node-server';
 import { Hono } from 'hono';
-import { answerRequest, createProductServer, feedback, listen, streamOf } from './product.js';
+import { EMPTY_STATUSES, answerRequest, createProductServer, feedback, listen, streamOf } from './product.js';
 import { Readable } from 'node:stream';
 
 const app = new Hono();
@@ -20,7 +20,7 @@ function bodyOf(reply) {
   if (reply.isStream || reply.fails) {
     return Readable.toWeb(streamOf(reply));
   }
-  return [204, 205, 304].includes(reply.status) ? null : reply.chunks[0];
+  return EMPTY_STATUSES.includes(reply.status) ? null : reply.chunks[0];
 }
 
 listen(createProductServer(getRequestListener(feedback.fetch(app.fetch))));

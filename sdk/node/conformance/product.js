@@ -8,7 +8,7 @@ import { AgentFeedback, InvalidOption } from '../src/index.js';
 
 const CALLBACKS = ['customerRef', 'sessionRef', 'runtimeHint', 'operation', 'shouldInstrument'];
 const CONTROL_PREFIX = '/_conformance/';
-const EMPTY_STATUSES = [204, 205, 304];
+export const EMPTY_STATUSES = [204, 205, 304];
 /** After so many events the process does something else, as it would between requests. */
 const PUT_PAUSE = 10;
 

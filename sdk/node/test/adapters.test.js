@@ -199,3 +199,89 @@ for (const [name, startProduct] of Object.entries(PRODUCTS)) {
     });
   });
 }
+
+describe('the adapter for fetch', () => {
+  let feedback;
+
+  before(() => {
+    feedback = new AgentFeedback({
+      apiKey: KEY,
+      endpoint: 'http://127.0.0.1:1',
+      maxAttempts: 1,
+      flushInterval: 60_000,
+    });
+  });
+  after(() => feedback.shutdown({ timeout: 1 }));
+
+  const headers = { 'Content-Type': 'application/json' };
+  const request = new Request('https://shop.example/orders/1');
+
+  /** Return a stream that waits before each chunk. */
+  function streamOf(...chunks) {
+    return new ReadableStream({
+      async pull(controller) {
+        await new Promise((resolve) => setImmediate(resolve));
+        const chunk = chunks.shift();
+        return chunk === undefined ? controller.close() : controller.enqueue(Buffer.from(chunk));
+      },
+    });
+  }
+
+  it('takes every kind of body that is complete', async () => {
+    const form = (body) => feedback.fetch(() => new Response(body, { headers }))(request);
+    for (const body of ['{"a":1}', Buffer.from('{"a":1}'), new TextEncoder().encode('{"a":1}').buffer]) {
+      assert.equal((await (await form(body)).json())._agentFeedback.v, 1);
+    }
+    const response = await feedback.fetch(() => Response.json({ a: 1 }, { status: 201, statusText: 'Made' }))(request);
+    assert.deepEqual([response.status, response.statusText], [201, 'Made']);
+  });
+
+  it('passes a stream on without waiting for it, and cancels it with its reader', async () => {
+    let isCancelled = false;
+    const body = new ReadableStream({
+      start: (controller) => controller.enqueue(Buffer.from('{')),
+      cancel: () => void (isCancelled = true),
+    });
+    const response = await feedback.fetch(() => new Response(body, { headers }))(request);
+    const reader = response.body.getReader();
+    assert.equal(Buffer.from((await reader.read()).value).toString(), '{');
+    await reader.cancel();
+    assert.equal(isCancelled, true);
+  });
+
+  it('reads a stream of a declared length, and leaves one chunk without it', async () => {
+    const declared = { ...headers, 'Content-Length': '7' };
+    const form = (headers) => feedback.fetch(() => new Response(streamOf('{"a":', '1}'), { headers }))(request);
+    assert.match(await (await form(declared)).text(), /_agentFeedback/);
+    assert.equal(await (await form(headers)).text(), '{"a":1}');
+    const response = await feedback.fetch(() => new Response(streamOf('{"a":1}'), { headers }))(request);
+    assert.equal(await response.text(), '{"a":1}');
+  });
+
+  it('leaves a body above the limit as it is', async () => {
+    const text = JSON.stringify('a'.repeat(feedback.options.maxBodyBytes));
+    const response = await feedback.fetch(() => new Response(text, { headers }))(request);
+    assert.equal(await response.text(), text);
+  });
+
+  it('keeps cookies apart, and passes the parameters of the platform', async () => {
+    const waiting = [];
+    const context = { waitUntil: (promise) => waiting.push(promise) };
+    const handler = feedback.fetch((_, env) => {
+      const response = Response.json({ name: env.name });
+      response.headers.append('Set-Cookie', 'a=1');
+      response.headers.append('Set-Cookie', 'b=2');
+      return response;
+    });
+    const response = await handler(request, { name: 'shop' }, context);
+    assert.equal((await response.json()).name, 'shop');
+    assert.deepEqual(response.headers.getSetCookie(), ['a=1', 'b=2']);
+    assert.equal(waiting.length, 1);
+    await waiting[0];
+  });
+
+  it('fails where the handler fails', async () => {
+    const handler = feedback.fetch(() => Promise.reject(new RangeError('no')));
+    await assert.rejects(handler(request), RangeError);
+  });
+});

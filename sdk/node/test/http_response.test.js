@@ -2,18 +2,15 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import http2 from 'node:http2';
-import { connect } from 'node:net';
 import { Readable } from 'node:stream';
 import { after, afterEach, before, describe, it } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
-import compression from 'compression';
-import express from 'express';
 import { AgentFeedback } from '../src/index.js';
+import { sendRaw } from './raw.js';
 import { COMPANY_KEY, KEY, close, listen, startService } from './recording_service.js';
 
 const JSON_TYPE = { 'Content-Type': 'application/json' };
 const ENVELOPE = /"_agentFeedback":\{/;
-const SIZE = 8 * 1024 * 1024;
 
 let service;
 let feedback;
@@ -43,19 +40,6 @@ async function serve(listener, create = createServer) {
 /** Serve a listener of the product with the SDK around it. */
 function serveProduct(listener) {
   return serve(feedback.http(listener));
-}
-
-/** Send raw bytes to a server and return all that it answers until it closes the connection. */
-async function sendRaw(url, text) {
-  const socket = connect(Number(new URL(url).port), '127.0.0.1');
-  socket.end(text);
-  const chunks = [];
-  socket.on('data', (chunk) => chunks.push(chunk));
-  socket.on('error', () => {});
-  await once(socket, 'close');
-  return Buffer.concat(chunks)
-    .toString('latin1')
-    .replace(/^Date: .*\r\n/gm, '');
 }
 
 const GET = 'GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n';
@@ -184,206 +168,6 @@ describe('a response that is held', () => {
     const body = await (await fetch(url)).json();
     assert.deepEqual(Object.keys(body), ['_agentFeedback', '_service']);
     assert.deepEqual(observed, [true, true, 'ERR_STREAM_WRITE_AFTER_END']);
-  });
-});
-
-describe('a response that is not eligible', () => {
-  const text = '{"a":1}';
-  const products = {
-    'a stream': (response) => {
-      response.writeHead(200, JSON_TYPE);
-      response.write('{"a":');
-      response.end('1}');
-    },
-    'a stream without writeHead': (response) => {
-      response.setHeader('Content-Type', 'application/json');
-      response.write(text);
-      response.end();
-    },
-    'an untrue length': (response) => response.writeHead(200, { ...JSON_TYPE, 'Content-Length': 20 }).end(text),
-    'more than was declared': (response) => {
-      response.writeHead(200, { ...JSON_TYPE, 'Content-Length': 3 });
-      response.write('{"a');
-      response.write('":1}');
-      response.end();
-    },
-    trailers: (response) => {
-      response.writeHead(200, { ...JSON_TYPE, Trailer: 'X-Sum' });
-      response.addTrailers({ 'X-Sum': '1' });
-      response.end(text);
-    },
-    'chunks that the product asked for': (response) => {
-      response.writeHead(200, { ...JSON_TYPE, 'Transfer-Encoding': 'chunked' }).end(text);
-    },
-    'headers that are sent first': (response) => {
-      response.writeHead(200, { ...JSON_TYPE, 'Content-Length': 7 });
-      response.flushHeaders();
-      response.end(text);
-    },
-    'an error': (response) => response.writeHead(500, 'Broken', JSON_TYPE).end(text),
-    'a redirect': (response) => response.writeHead(302, { Location: '/a' }).end(),
-    nothing: (response) => response.writeHead(204).end(),
-    'an error after the headers': (response) => {
-      response.writeHead(200, JSON_TYPE);
-      response.write('{"a":');
-      setImmediate(() => response.destroy());
-    },
-    'a chunk of a wrong type': (response) => {
-      try {
-        response.writeHead(200, JSON_TYPE).end(7);
-      } catch (error) {
-        response.end(error.code);
-      }
-    },
-    'two starts': (response) => {
-      try {
-        response.writeHead(200, JSON_TYPE).writeHead(201);
-      } catch (error) {
-        response.end(error.code);
-      }
-    },
-    'an invalid status': (response) => {
-      try {
-        response.writeHead(99);
-      } catch (error) {
-        response.end(error.code);
-      }
-    },
-    'early hints': (response) => {
-      response.writeEarlyHints({ link: '</a.css>; rel=preload' });
-      response.writeHead(200, { 'Content-Type': 'text/css' }).end('a');
-    },
-  };
-  for (const [name, product] of Object.entries(products)) {
-    it(`leaves as the product made it: ${name}`, async () => {
-      const listener = (_, response) => void product(response);
-      const plain = await sendRaw(await serve(listener), GET);
-      assert.equal(await sendRaw(await serveProduct(listener), GET), plain);
-    });
-  }
-
-  it('leaves at once where it is a stream of events', async () => {
-    const url = await serveProduct((_, response) => {
-      response.writeHead(200, { 'Content-Type': 'text/event-stream' });
-      response.write('data: 1\n\n');
-    });
-    const reader = (await fetch(url)).body.getReader();
-    assert.equal(Buffer.from((await reader.read()).value).toString(), 'data: 1\n\n');
-    await reader.cancel();
-  });
-
-  it('has its headers flushed when the product says so', async () => {
-    const url = await serveProduct((_, response) => {
-      response.setHeader('Content-Type', 'application/json');
-      response.flushHeaders();
-    });
-    const controller = new AbortController();
-    assert.equal((await fetch(url, { signal: controller.signal })).status, 200);
-    controller.abort();
-  });
-
-  it('keeps its back-pressure with a slow reader', async () => {
-    const chunk = Buffer.alloc(256 * 1024, 'a');
-    const signals = { full: 0, drained: 0 };
-    const url = await serveProduct(async (_, response) => {
-      response.writeHead(200, JSON_TYPE);
-      for (let sent = 0; sent < SIZE; sent += chunk.length) {
-        if (!response.write(chunk)) {
-          signals.full += 1;
-          await once(response, 'drain');
-          signals.drained += 1;
-        }
-      }
-      response.end();
-    });
-    let size = 0;
-    for await (const part of (await fetch(url)).body) {
-      size += part.length;
-      if (size % 7 === 0) {
-        await setTimeout(1);
-      }
-    }
-    assert.equal(size, SIZE);
-    assert.ok(signals.full > 0 && signals.full === signals.drained);
-  });
-});
-
-describe('a response of Express', () => {
-  /** Start an application with these middlewares before its route, and return its URL. */
-  function serveApp(...middlewares) {
-    const app = express();
-    middlewares.forEach((middleware) => app.use(middleware));
-    app.get('/', (_, response) => void response.json({ a: 'a'.repeat(5000) }));
-    app.get('/failing', (_, response) => {
-      response.writeHead(200, { ...JSON_TYPE, 'Content-Length': 100 });
-      response.write('{');
-      throw new Error('after the headers');
-    });
-    app.set('env', 'test');
-    return serve(app);
-  }
-
-  for (const order of ['before', 'after']) {
-    it(`gets the envelope and is compressed, with the middleware ${order} that of compression`, async () => {
-      const middlewares = [feedback.express(), compression()];
-      const url = await serveApp(...(order === 'before' ? middlewares : middlewares.reverse()));
-      const response = await fetch(url, { headers: { 'Accept-Encoding': 'gzip' } });
-      assert.equal(response.headers.get('content-encoding'), 'gzip');
-      assert.equal((await response.json())._agentFeedback.v, 1);
-      assert.equal(response.headers.get('vary'), 'Accept-Encoding');
-    });
-  }
-
-  it('leaves compressed bytes alone', async () => {
-    const url = await serveApp(feedback.express(), (_, response) => {
-      response.writeHead(200, { ...JSON_TYPE, 'Content-Encoding': 'br' }).end('{}');
-    });
-    const answer = await sendRaw(url, GET);
-    assert.match(answer, /Content-Encoding: br\r\n[^]*\{\}/);
-    assert.doesNotMatch(answer, /_agentFeedback/);
-  });
-
-  it('is cut where the product fails after its headers', async () => {
-    const url = await serveApp(feedback.express());
-    await assert.rejects(fetch(`${url}/failing`).then((response) => response.text()));
-  });
-
-  it('is asked for once, in its order', async () => {
-    const order = [];
-    const url = await serveApp(
-      (_, __, next) => (order.push('first'), next()),
-      feedback.express(),
-      (_, __, next) => (order.push('second'), next()),
-    );
-    await (await fetch(url)).text();
-    assert.deepEqual(order, ['first', 'second']);
-  });
-
-  it('has the path of the whole application, and the relay below its mount', async () => {
-    const app = express();
-    const shop = express();
-    shop.use(feedback.express());
-    shop.get('/orders/1', (request, response) => {
-      feedback.customerContext.ask(request, { purpose: 'product_personalization', userRef: 'user_42' });
-      response.json({});
-    });
-    app.use('/shop', shop);
-    service.requests.length = 0;
-    service.answer = () => ({ status: 200, body: { submit: { url: '/api/v2/enrichment/answers' } } });
-    const url = await serve(app);
-    const body = await (await fetch(`${url}/shop/orders/1`)).json();
-    assert.equal(body._service.customerContext.submit.url, '/shop/_service/v1/enrichment/answers');
-    assert.equal(service.requests.at(-1).body.operation, '/shop/orders/:id');
-    assert.equal((await fetch(`${url}/shop/_service/v1/enrichment/answers`, { method: 'POST' })).status, 401);
-  });
-
-  it("serves the relay behind a parser that has read the request's body", async () => {
-    service.answer = () => ({ status: 200, body: { accepted: true } });
-    const url = await serveApp(express.json(), feedback.express());
-    const headers = { ...JSON_TYPE, Authorization: `Bearer aqr1_${'a'.repeat(32)}` };
-    const body = '{ "status" : "declined" }';
-    const response = await fetch(`${url}/_service/v1/enrichment/answers`, { method: 'POST', headers, body });
-    assert.deepEqual([response.status, service.requests.at(-1).body], [200, { status: 'declined' }]);
   });
 });
 

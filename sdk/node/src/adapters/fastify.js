@@ -92,8 +92,15 @@ async function readPayload(payload, length, limit) {
     const rest = () => iterator.next();
     return { body: null, payload: resumeStream([...chunks, result.value], rest, () => payload.destroy()) };
   }
-  const body = Buffer.concat(chunks);
-  return { body, payload: body };
+  // Fastify would correct the declared length of a buffer, true or not.
+  return {
+    body: Buffer.concat(chunks),
+    payload: resumeStream(
+      chunks,
+      async () => ({ done: true }),
+      () => {},
+    ),
+  };
 }
 
 /**

@@ -164,13 +164,14 @@ async function readComplete(body, limit, hasLength) {
 
 /** Return a promise that is kept as soon as other events have had their turn. */
 function startPause() {
-  /** @type {ReturnType<typeof setTimeout>} */
+  const { setImmediate = setTimeout, clearImmediate = clearTimeout } = /** @type {any} */ (globalThis);
+  /** @type {unknown} */
   let timer;
   /** @type {Promise<null>} */
   const end = new Promise((resolve) => {
-    timer = setTimeout(() => resolve(null), 0);
+    timer = setImmediate(() => resolve(null));
   });
-  return { end, cancel: () => clearTimeout(timer) };
+  return { end, cancel: () => clearImmediate(timer) };
 }
 
 /**
