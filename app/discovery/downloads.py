@@ -8,7 +8,6 @@ from app.core.errors import NotFound
 from app.discovery.packages import PACKERS, Download
 
 RESERVED = {
-    "node": "/sdk/agent-feedback-node.tgz",
     "go": "/sdk/agent-feedback-go.zip",
     "rust": "/sdk/agent-feedback-rust.crate",
 }

@@ -6,6 +6,7 @@ The same files make the same bytes, whatever the time zone, the umask and the lo
 import gzip
 import hashlib
 import io
+import json
 import shutil
 import tarfile
 import tempfile
@@ -55,19 +56,37 @@ def pack_python() -> Download:
     return Download(builder.wheel_filename, content.getvalue())
 
 
+def pack_node() -> Download:
+    """Return the tarball of the Node SDK, with the types that are committed beside its sources."""
+    folder = protocol.SDK / "node"
+    manifest = json.loads((folder / "package.json").read_text())
+    files = {name: (folder / name).read_bytes() for name in ("package.json", "README.md", "LICENSE")}
+    for part in ("src", "types"):
+        files |= {f"{part}/{name}": content for name, content in read_files(folder / part).items()}
+    # In a checkout `protocol` is a link. The vectors are for whoever writes an SDK.
+    for pattern in ("*.json", "schemas/*.json"):
+        paths = protocol.FOLDER.glob(pattern)
+        files |= {f"protocol/{path.relative_to(protocol.FOLDER).as_posix()}": path.read_bytes() for path in paths}
+    return Download(f"{manifest['name']}-{manifest['version']}.tgz", tar_gz("package", files))
+
+
 def pack_protocol() -> Download:
     """Return the archive of the protocol."""
-    return Download(PROTOCOL_ARCHIVE, tar_gz("agent-feedback-protocol", read_files(protocol.FOLDER)))
+    files = {**read_files(protocol.FOLDER), "LICENSE": _LICENSE.read_bytes()}
+    return Download(PROTOCOL_ARCHIVE, tar_gz("agent-feedback-protocol", files))
 
 
-PACKERS: Mapping[str, Callable[[], Download]] = {"python": pack_python, "protocol": pack_protocol}
+PACKERS: Mapping[str, Callable[[], Download]] = {
+    "python": pack_python,
+    "node": pack_node,
+    "protocol": pack_protocol,
+}
 """The published downloads by language."""
 
 
 def read_files(folder: Path) -> dict[str, bytes]:
-    """Return the files of a folder and the licence, by their path; without hidden files and caches."""
+    """Return the files of a folder by their path, without hidden files and caches."""
     files = {path.relative_to(folder).as_posix(): path for path in folder.rglob("*") if path.is_file()}
-    files["LICENSE"] = _LICENSE
     return {
         name: path.read_bytes()
         for name, path in files.items()

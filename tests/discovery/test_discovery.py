@@ -57,7 +57,7 @@ def test_anyone_may_read_it_from_a_browser(client: FlaskClient) -> None:
     assert client.get(DISCOVERY_PATH).headers["Access-Control-Allow-Origin"] == "*"
 
 
-@pytest.mark.parametrize("language", ["python", "protocol"])
+@pytest.mark.parametrize("language", ["python", "node", "protocol"])
 def test_a_published_download_answers_with_what_the_manifest_says(client: FlaskClient, language: str) -> None:
     url = client.get(DISCOVERY_PATH).json["integrations"][language]
     response = client.get(url.removeprefix(BASE_URL))
@@ -66,7 +66,7 @@ def test_a_published_download_answers_with_what_the_manifest_says(client: FlaskC
     assert client.get("/sdk/manifest.json").json["files"][name] == hashlib.sha256(response.data).hexdigest()
 
 
-@pytest.mark.parametrize("language", ["node", "go", "rust"])
+@pytest.mark.parametrize("language", ["go", "rust"])
 def test_a_language_that_is_not_published_yet_says_so(client: FlaskClient, language: str) -> None:
     url = client.get(DISCOVERY_PATH).json["integrations"][language]
     response = client.get(url.removeprefix(BASE_URL))
@@ -129,3 +129,14 @@ def test_security_txt_never_expires(app: Flask, client: FlaskClient, monkeypatch
     monkeypatch.setattr("app.core.clock.now", lambda: datetime(2036, 2, 29, 23, 59, tzinfo=UTC))
     assert "Expires: 2036-08-27T00:00:00Z\n" in client.get(SECURITY_TXT_PATH).text
     assert "Policy" not in client.get(SECURITY_TXT_PATH).text
+
+
+def test_the_node_tarball_holds_what_npm_expects_and_no_tests(client: FlaskClient) -> None:
+    url = client.get(DISCOVERY_PATH).json["integrations"]["node"]
+    with tarfile.open(fileobj=io.BytesIO(client.get(url.removeprefix(BASE_URL)).data)) as archive:
+        names = set(archive.getnames())
+        manifest = archive.extractfile("package/package.json")
+        assert manifest
+        assert url.endswith(f"/agent-feedback-{json.load(manifest)['version']}.tgz")
+    assert {"package/src/index.js", "package/types/index.d.ts", "package/protocol/contract.json"} <= names
+    assert not [name for name in names if "node_modules" in name or "/test/" in name or "/vectors/" in name]

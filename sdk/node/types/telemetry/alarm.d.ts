@@ -1,0 +1,13 @@
+/** A wait that ends early when it is rung, and that never keeps a process alive. */
+export declare class Alarm {
+    #private;
+    /**
+     * Wait for so many milliseconds, or until `ring`.
+     *
+     * @param {number} milliseconds
+     * @returns {Promise<void>}
+     */
+    wait(milliseconds: number): Promise<void>;
+    /** End the wait. */
+    ring(): void;
+}
