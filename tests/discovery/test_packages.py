@@ -12,7 +12,7 @@ import pytest
 from flask.testing import FlaskClient
 
 from app.discovery import downloads as module
-from app.discovery.packages import PACKERS, Download, pack_protocol, pack_python, read_files, tar_gz
+from app.discovery.packages import PACKERS, Download, pack_python, read_files, tar_gz
 from tests.conftest import ROOT
 from tests.journeys.stack import BIN
 
@@ -49,7 +49,7 @@ def test_the_command_makes_the_served_bytes_anywhere_without_settings(tmp_path: 
         assert client.get(f"/sdk/{name}").data == content
 
 
-@pytest.mark.parametrize("pack", [pack_python, pack_protocol])
+@pytest.mark.parametrize("pack", PACKERS.values(), ids=PACKERS.keys())
 def test_packing_twice_makes_the_same_bytes(pack: Any) -> None:
     assert pack() == pack()
 
@@ -67,7 +67,7 @@ def test_hidden_files_and_caches_are_not_packed(tmp_path: Path) -> None:
     for name in ("a.json", ".DS_Store", "__pycache__/a.pyc", ".cache/b", "schemas/c.json"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text("x")
-    assert sorted(read_files(tmp_path)) == ["LICENSE", "a.json", "schemas/c.json"]
+    assert sorted(read_files(tmp_path)) == ["a.json", "schemas/c.json"]
 
 
 def test_a_language_is_published_by_its_packer(client: FlaskClient, monkeypatch: pytest.MonkeyPatch) -> None:
