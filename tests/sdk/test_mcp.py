@@ -7,6 +7,7 @@ import anyio
 import pytest
 from agent_feedback import AgentFeedback, InvalidOption
 from agent_feedback.envelope import FIELD
+from agent_feedback.mcp.middleware import FeedbackMiddleware
 from mcp.client.client import Client
 from mcp.server.mcpserver import MCPServer
 from mcp.shared.exceptions import MCPError
@@ -184,6 +185,22 @@ def test_a_tool_on_a_later_page_is_found(feedback: CompanyClient) -> None:
 
     server = feedback.mcp(make_low_level_server(call_tool, pages=3))
     assert FIELD in call(server, "tool_2").structured_content
+
+
+def test_what_is_remembered_of_tools_is_bounded(feedback: CompanyClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def call_tool(*_: Any) -> CallToolResult:
+        return CallToolResult(content=[])
+
+    async def use(client: Client) -> None:
+        for cursor in (None, "1", "2", "3", "4"):
+            await client.list_tools(cursor=cursor)
+        assert FIELD in (await client.call_tool("tool_0", {})).structured_content
+
+    monkeypatch.setattr("agent_feedback.mcp.middleware.MAX_TOOLS", 2)
+    server = feedback.mcp(make_low_level_server(call_tool, pages=5))
+    run(server, use)
+    (middleware,) = [entry for entry in server.middleware if isinstance(entry, FeedbackMiddleware)]
+    assert len(middleware._has_output_schema) <= 3
 
 
 @pytest.mark.parametrize("settings", [{"mode": "off"}, {}])

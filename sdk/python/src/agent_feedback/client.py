@@ -49,7 +49,7 @@ class AgentFeedback:
         if not self.options.is_enabled or self.options.mode == "off":
             return server
         # The MCP SDK takes a second to import, and is installed only where it is used.
-        from agent_feedback.mcp import instrument  # noqa: PLC0415  # see above
+        from agent_feedback.mcp.middleware import instrument  # noqa: PLC0415  # see above
 
         return instrument(server, self._services, self.callbacks, self.customer_context)
 

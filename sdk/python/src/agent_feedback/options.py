@@ -14,8 +14,8 @@ MODE_LABELS = ("never_ask", "ask_once", "ask_always", "off")
 CACHE_MODES = ("safe", "private", "request")
 LOOPBACK_HOSTS = ("127.0.0.1", "localhost", "::1")
 
-RequestCallback = Callable[[Mapping[str, Any]], str | None]
-"""Takes the WSGI environment or the ASGI scope of a request, returns a text about it or None."""
+RequestCallback = Callable[[Any], str | None]
+"""Takes the WSGI environment, the ASGI scope or the context of an MCP request; returns a text about it or None."""
 
 
 class Options(NamedTuple):
@@ -34,7 +34,7 @@ class Options(NamedTuple):
     """A callback, or `user-agent` for the product tokens of the User-Agent header."""
     operation: RequestCallback | None = None
     """Names the operation of a request; the path does where it returns None."""
-    should_instrument: Callable[[Mapping[str, Any]], bool] | None = None
+    should_instrument: Callable[[Any], bool] | None = None
     """Tells whether the response to a request carries an envelope, beside the other rules."""
     flush_interval: float = 0.5
     max_queue_size: int = 1000

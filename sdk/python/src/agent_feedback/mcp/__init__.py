@@ -4,6 +4,5 @@ Needs the extra `agent-feedback[mcp]`; nothing else of this library imports the 
 """
 
 from agent_feedback.mcp.call import current_call
-from agent_feedback.mcp.middleware import FeedbackMiddleware, instrument
 
-__all__ = ["FeedbackMiddleware", "current_call", "instrument"]
+__all__ = ["current_call"]

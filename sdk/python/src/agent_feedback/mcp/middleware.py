@@ -33,6 +33,9 @@ S = TypeVar("S")
 MAX_PAGES = 20
 """Pages of a server's own list that are read for a tool that has not been listed yet."""
 
+MAX_TOOLS = 10_000
+"""Tools that are remembered: a server may list others to each of its users."""
+
 _CONTRACT = protocol_files.read("contract.json")
 _SURFACE: str = _CONTRACT["mcp"]["surface"]
 _STATUS_CODE: int = _CONTRACT["mcp"]["statusCode"]
@@ -117,6 +120,8 @@ class FeedbackMiddleware:
         return {**page, "tools": [*business_tools, *describe_tools()]}
 
     def _remember(self, page: Result) -> None:
+        if len(self._has_output_schema) > MAX_TOOLS:
+            self._has_output_schema.clear()
         for tool in page["tools"]:
             self._has_output_schema[tool["name"]] = tool.get("outputSchema") is not None
 
@@ -124,28 +129,32 @@ class FeedbackMiddleware:
         """Tell whether a tool declares an output schema; None for a tool that the server does not list."""
         if name not in self._has_output_schema:
             try:
-                await self._read_list(context, call_next)
+                await self._look_for(name, context, call_next)
             except Exception as error:  # the server's own list fails, and so will the call
                 self._warn(f"the tools could not be listed ({type(error).__name__})")
         return self._has_output_schema.get(name)
 
-    async def _read_list(self, context: RequestContext, call_next: CallNext) -> Result:
-        """Read the server's own list as the client could, and return its first page."""
-        meta = {"_meta": context.params["_meta"]} if context.params and "_meta" in context.params else {}
-        cursor: dict[str, str] = {}
-        first_page: Result = {}
+    async def _look_for(self, name: Any, context: RequestContext, call_next: CallNext) -> None:
+        """Read the server's own list until it has the tool."""
+        cursor = None
         for _ in range(MAX_PAGES):
-            page = results.as_json(await call_next(replace(context, method="tools/list", params={**meta, **cursor})))
-            self._remember(page)
-            first_page = first_page or page
-            if not page.get("nextCursor"):
-                break
-            cursor = {"cursor": page["nextCursor"]}
-        return first_page
+            page = await self._read_page(context, call_next, cursor)
+            cursor = page.get("nextCursor")
+            if name in self._has_output_schema or not cursor:
+                return
+
+    async def _read_page(self, context: RequestContext, call_next: CallNext, cursor: Any = None) -> Result:
+        """Return a page of the server's own list, as it answers the client of this request."""
+        params = {name: value for name, value in (context.params or {}).items() if name == "_meta"}
+        if cursor:
+            params["cursor"] = cursor
+        page = results.as_json(await call_next(replace(context, method="tools/list", params=params)))
+        self._remember(page)
+        return page
 
     async def _call_service_tool(self, name: str, context: RequestContext, call_next: CallNext) -> Result:
         # The server refuses its list to whoever may not call its tools, and stamps it with what every result has.
-        page = await self._read_list(context, call_next)
+        page = await self._read_page(context, call_next)
         result = await self._service_tools.call(name, (context.params or {}).get("arguments"))
         stamp: Result = {member: page[member] for member in ("resultType", "_meta") if member in page}
         return {**result, **stamp}
