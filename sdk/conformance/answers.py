@@ -35,7 +35,8 @@ def healthy_answer(recorder: "Recorder", request: "Recorded") -> tuple[int, Any]
     """Return status and body for a request to one of the service's paths."""
     path = request.target.split("?")[0]
     if path == PATHS["telemetry"]:
-        return 202, {"accepted": len(request.events), "dropped": 0}
+        # Counted rather than parsed, so that a recorder keeps up with a fast product.
+        return 202, {"accepted": request.body.count(b'"interactionId"'), "dropped": 0}
     answer = _ANSWERS.get(path)
     if answer is None:
         return 404, {"error": "There is nothing at this address.", "code": "not_found", "requestId": "0"}

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any
 
@@ -34,11 +35,18 @@ def environment(**variables: str) -> dict[str, str]:
     return {**environ, "PATH": path, **variables}
 
 
-def free_port() -> int:
-    """Return a port on which nobody listens."""
+def reserve_port() -> socket.socket:
+    """Return a UDP socket whose TCP port is nobody's, and that of no other product while the socket is open.
+
+    Suites may run beside each other; they must not talk to each other's products.
+    """
     for port in random.sample(PORTS, 100):
-        if not is_open(port):
-            return port
+        reservation = socket.socket(type=socket.SOCK_DGRAM)
+        with suppress(OSError):
+            reservation.bind(("127.0.0.1", port))
+            if not is_open(port):
+                return reservation
+        reservation.close()
     raise AssertionError("no port is free")
 
 
@@ -62,7 +70,8 @@ class Product:
         self.recorder = Recorder()
         """Replaced by the one that the product talks to."""
         self.options = dict(options)
-        self.port = free_port()
+        self._reservation = reserve_port()
+        self.port: int = self._reservation.getsockname()[1]
         self.url = f"http://127.0.0.1:{self.port}"
         routes_file = folder / "routes.json"
         routes_file.write_text(json.dumps(list(routes)))
@@ -104,15 +113,14 @@ class Product:
         wait_until(listens, START_TIMEOUT_S, lambda: self.stderr)
 
     def wait_for_exit(self) -> int:
-        """Wait until the program ends, and return its status; fail if it listened instead."""
+        """Wait until the program ends, and return its status; fail if it listens instead."""
 
         def ended() -> bool:
             assert not is_open(self.port), "the program listens"
             return self._process.poll() is not None
 
         wait_until(ended, START_TIMEOUT_S)
-        assert self._process.returncode is not None
-        return int(self._process.returncode)
+        return int(self._process.wait())
 
     def get(self, target: str, **headers: str) -> Response:
         """Get a path; headers with underscores for hyphens."""
@@ -154,6 +162,7 @@ class Product:
 
     def kill(self) -> None:
         """End the program and its children at once."""
+        self._reservation.close()
         if self._process.poll() is None or self._process.returncode != 0:
             try:
                 os.killpg(self._process.pid, signal.SIGKILL)

@@ -6,7 +6,7 @@ import pytest
 
 from conformance import envelopes
 from conformance.conftest import Launch
-from conformance.processes import Product, free_port
+from conformance.processes import Product, reserve_port
 from conformance.protocol import COMPANY_KEY, ENVELOPE
 from conformance.recorder import CUT, RUBBISH, Reply
 from conformance.routes import HTML, route
@@ -80,9 +80,10 @@ def test_a_service_that_answers(launch: Launch, name: str) -> None:
 
 
 def test_a_service_that_is_down(launch: Launch) -> None:
-    product = launch(ROUTES, **OPTIONS, endpoint=f"http://127.0.0.1:{free_port()}")
-    for number in range(3):
-        require_unharmed(visit(product, number))
+    with reserve_port() as reservation:
+        product = launch(ROUTES, **OPTIONS, endpoint=f"http://127.0.0.1:{reservation.getsockname()[1]}")
+        for number in range(3):
+            require_unharmed(visit(product, number))
 
 
 def test_a_service_that_never_answers(launch: Launch) -> None:

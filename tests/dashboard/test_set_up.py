@@ -3,6 +3,7 @@
 import json
 import re
 from html import unescape
+from typing import Any
 
 import pytest
 from flask.testing import FlaskClient
@@ -47,6 +48,20 @@ def test_the_examples_in_python_are_python(owner: FlaskClient, framework: str) -
     assert len(examples) == 1
     compile(examples[0], framework, "exec")
     assert "AgentFeedback()" in examples[0]
+
+
+@pytest.mark.parametrize("framework", ["flask", "fastapi"])
+def test_the_examples_make_an_application(
+    owner: FlaskClient, company: Company, framework: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("AGENT_FEEDBACK_KEY", company.product_key)
+    monkeypatch.setenv("AGENT_FEEDBACK_URL", TEST_URL)
+    page = unescape(owner.get(f"/set-up?framework={framework}").text)
+    (example,) = [text for text in re.findall(r"<pre>(.*?)</pre>", page, re.DOTALL) if "import" in text]
+    names: dict[str, Any] = {"__name__": "example"}
+    exec(example, names)
+    adapter = names["app"].wsgi_app if framework == "flask" else names["app"]
+    assert type(adapter).__module__.startswith("agent_feedback.adapters.")
 
 
 def test_the_event_of_the_command_is_accepted(owner: FlaskClient, company: Company) -> None:

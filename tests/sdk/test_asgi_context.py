@@ -3,6 +3,7 @@
 import asyncio
 import json
 import threading
+from contextvars import ContextVar
 from typing import Any
 
 import pytest
@@ -98,6 +99,18 @@ def test_the_loop_goes_on_while_the_service_is_slow(endpoint: Endpoint) -> None:
     messages = asyncio.run(run())
     assert b"_service" in messages[1]["body"]
     assert any(thread.name.startswith("agent-feedback-context") for thread in threading.enumerate())
+
+
+def test_callbacks_see_the_variables_of_their_request_in_the_thread_too(endpoint: Endpoint) -> None:
+    account: ContextVar[str | None] = ContextVar("account", default=None)
+    feedback = CompanyClient(endpoint.url, customer_ref=lambda scope: account.get())
+
+    async def app(scope: dict[str, Any], receive: Any, send: Any) -> None:
+        account.set("account_42")
+        await make_asgi_asking(feedback)(scope, receive, send)
+
+    fetch_asgi(feedback.asgi(app))
+    assert feedback.events[0]["customerRef"] == "account_42"
 
 
 def test_a_request_that_is_cancelled_while_the_service_is_slow_ends(endpoint: Endpoint) -> None:
