@@ -50,7 +50,8 @@ def instrument(server: S, services: Services, callbacks: Callbacks, customer_con
     if not isinstance(middleware, list):
         raise InvalidOption("an MCPServer or a Server of mcp 2.3 or later is needed")
     if not any(isinstance(entry, FeedbackMiddleware) for entry in middleware):
-        middleware.append(FeedbackMiddleware(services, callbacks, customer_context))
+        # First, so that no middleware of the product meets a tool that it does not know.
+        middleware.insert(0, FeedbackMiddleware(services, callbacks, customer_context))
     return server
 
 
