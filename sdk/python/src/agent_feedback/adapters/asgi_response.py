@@ -69,7 +69,8 @@ class BufferedResponse:
         if message.get("trailers"):  # after the body, which they may describe
             return message
         head = self._instrumentation.read_head(self._request, self._slot, message.get("status", 0), headers)
-        if head is None or not self._instrumentation.is_bounded(head, is_complete=head.length is None):
+        # Without a length, the first body message will tell.
+        if head is None or not self._instrumentation.is_bounded(head, is_complete=True):
             return message
         if head.length is not None and not head.is_modifiable:
             return {**message, "headers": encode_headers(head.headers)}
