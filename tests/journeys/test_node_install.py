@@ -55,7 +55,9 @@ def test_an_agent_reviews_a_product_that_was_made_from_the_readme(stack: Stack, 
     with running_product(stack, company, project) as url:
         review = ("--outcome", "success", "--note", NOTE, "--allow-origin", stack.url, "--yes")
         run(project, "npx", "--no", "--", "agent-feedback", "agent", "report", f"{url}/orders/42", *review)
-        query = "SELECT surface, operation, classification FROM interactions WHERE environment_id = %s AND operation = %s"
+        query = (
+            "SELECT surface, operation, classification FROM interactions WHERE environment_id = %s AND operation = %s"
+        )
         expected = [("http_json", "/orders/:id", "confirmed")]
         wait_until(lambda: stack.query(query, str(company.environment_id), "/orders/:id") == expected, 20)
     reviews = stack.query("SELECT outcome, note FROM reviews WHERE environment_id = %s", str(company.environment_id))
