@@ -56,7 +56,18 @@ export declare function serviceUrl(url: string, path: string): string;
  * @param {{timeoutMs?: number, signal?: AbortSignal}} [options]
  * @returns {Promise<Record<string, any>>}
  */
-export declare function post(url: string, authorization: string, body: unknown, { timeoutMs, signal }?: {
+export declare function post(url: string, authorization: string, body: unknown, options?: {
+    timeoutMs?: number;
+    signal?: AbortSignal;
+}): Promise<Record<string, any>>;
+/**
+ * Get, as `post` posts.
+ * @param {string} url
+ * @param {string} authorization
+ * @param {{timeoutMs?: number, signal?: AbortSignal}} [options]
+ * @returns {Promise<Record<string, any>>}
+ */
+export declare function get(url: string, authorization: string, options?: {
     timeoutMs?: number;
     signal?: AbortSignal;
 }): Promise<Record<string, any>>;
