@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import psycopg2
 
-from bench import commands, context, evidence, sdk
+from bench import commands, context, evidence, sdk, sdk_node
 from bench.measure import bare_flask, raw_insert
 from bench.subjects import CLIENTS, Bench
 from tests.journeys.stack import Stack, running_stack
@@ -86,6 +86,7 @@ def _round(bench: Bench) -> Round:
         "telemetry 50": lambda: bench.telemetry(50),
         "evidence": lambda: evidence.accept(stack, bench.events // EVIDENCE_BATCH, EVIDENCE_BATCH)[1],
         "sdk": lambda: sdk.added_us(stack),
+        "node": lambda: sdk_node.measure(stack),
     }
     names = list(subjects)
     random.shuffle(names)
@@ -150,6 +151,13 @@ LINES = (
         lambda measured: measured["sdk"],
         target="<=1",
     ),
+    Line(
+        "added to a response of 2 KiB by the Node SDK / target",
+        lambda _: sdk_node.RESPONSE_TARGET_US,
+        _item("node", 0),
+        target="<=1",
+    ),
+    Line("loading the Node SDK, CPU / target", lambda _: sdk_node.IMPORT_TARGET_US, _item("node", 1), target="<=1"),
 )
 
 _COMMAND_LINE = Line(
