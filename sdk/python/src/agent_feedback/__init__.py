@@ -11,6 +11,7 @@ from agent_feedback.client import AgentFeedback
 from agent_feedback.context.client import Context, ContextItem, CustomerContext, Observation
 from agent_feedback.context.fields import FieldDefinition
 from agent_feedback.context.interaction import ContextRequest, CustomerReferences
+from agent_feedback.envelope import Envelope
 from agent_feedback.errors import InvalidOption, ServiceError, ServiceRefused, ServiceUnavailable
 from agent_feedback.interaction import Interaction
 from agent_feedback.options import Options
@@ -23,6 +24,7 @@ __all__ = [
     "ContextRequest",
     "CustomerContext",
     "CustomerReferences",
+    "Envelope",
     "FieldDefinition",
     "Interaction",
     "InvalidOption",

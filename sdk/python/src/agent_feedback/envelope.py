@@ -3,7 +3,7 @@
 import json
 from collections.abc import Callable, Mapping
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypedDict, cast
 
 from agent_feedback import protocol_files
 from agent_feedback.timestamps import whole_timestamp
@@ -11,6 +11,28 @@ from agent_feedback.timestamps import whole_timestamp
 FIELD = "_agentFeedback"
 
 Content = dict[str, Any]
+
+
+class Envelope(TypedDict, total=False):
+    """The `_agentFeedback` member of a response; the state says which of the last four there are."""
+
+    v: int
+    mode: str
+    state: str
+    requested: bool
+    consentRequired: bool
+    consentPolicy: str
+    configuredMode: str
+    consentManagedBy: str
+    reliability: str
+    when: str
+    instruction: str
+    privacy: str
+    expiresAt: str
+    submitOutcome: Content
+    submit: Content
+    requiredAction: Content
+    manageConsent: Content
 
 
 class EnvelopeContext(NamedTuple):
@@ -30,14 +52,14 @@ class EnvelopeContext(NamedTuple):
     """`http`, or `mcp` where the protocol itself offers the tools."""
 
 
-def build(context: EnvelopeContext) -> Content:
+def build(context: EnvelopeContext) -> Envelope:
     """Return the envelope of a context; empty in the mode `off`, which has none."""
     contract, texts = protocol_files.read("contract.json"), protocol_files.read("instructions.json")
     state = find_state(context.mode, has_customer=context.has_customer, decision=context.decision)
     if state is None:
         return {}
     members = state["members"]
-    return {
+    envelope = {
         "v": contract["version"],
         **members,
         "reliability": contract["reliability"][context.reliability],
@@ -46,6 +68,7 @@ def build(context: EnvelopeContext) -> Content:
         "expiresAt": whole_timestamp(context.expires_at),
         **{name: _ACTIONS[name](context, state) for name in state["actions"]},
     }
+    return cast(Envelope, envelope)
 
 
 def find_state(mode: str, *, has_customer: bool, decision: str) -> Content | None:

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from agent_feedback.capability import LIFETIME_S, NONCE_BYTES, consent_subject, mint
 from agent_feedback.consent import UNKNOWN, ConsentCache
-from agent_feedback.envelope import EnvelopeContext, build, encode
+from agent_feedback.envelope import Envelope, EnvelopeContext, build, encode
 from agent_feedback.interaction_id import format_uuid, time_ordered_bytes
 from agent_feedback.options import Options
 from agent_feedback.telemetry.queue import TelemetryQueue
@@ -51,7 +51,7 @@ class Interaction:
         self._issued_at = time.time()
         self._is_finished = False
 
-    def envelope(self) -> dict[str, Any]:
+    def envelope(self) -> Envelope:
         """Return the envelope for the response; empty in the mode `off` and with the kill switch."""
         return build(self._envelope_context()) if self._is_recorded() else {}
 
