@@ -195,7 +195,8 @@ def _request_headers(request: Request, index: dict[str, str], *, may_link: bool)
     """Return the headers that an eligible response gets in the cache mode `request`."""
     varies = {name.strip().lower() for name in index.get("vary", "").split(",")}
     headers = [] if varies & {"*", _REQUEST_HEADER_KEY} else [_VARY]
-    if may_link and request.method in ("GET", "HEAD"):
+    # A target that begins with two slashes would read as a host.
+    if may_link and request.method in ("GET", "HEAD") and not request.target.startswith("//"):
         headers.append(("Link", _CONTRACT["requestLink"].replace("{target}", request.target)))
     return headers
 
