@@ -207,6 +207,12 @@ def test_a_list_is_asked_for_as_an_object_is(adapter: str, by_request: Client) -
     assert response.get_all("Vary") == ["Agent-Feedback-Request"]
 
 
+@pytest.mark.parametrize("body", [b"[1", b'{"_agentFeedback": 1}'])
+def test_what_is_left_alone_varies_all_the_same(adapter: str, by_request: Client, body: bytes) -> None:
+    response = respond(adapter, by_request, Call(body, request_headers=ASK))
+    assert (response.body, response.get_all("Vary")) == (body, ["Agent-Feedback-Request"])
+
+
 def test_the_mode_off_adds_nothing_by_request(adapter: str) -> None:
     feedback = make_client(cache_mode="request", mode="off")
     assert respond(adapter, feedback, Call(request_headers=ASK)) == respond(adapter, None, Call())
