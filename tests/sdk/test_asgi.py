@@ -144,6 +144,21 @@ def test_every_other_response_passes_as_it_is(feedback: Client, name: str) -> No
     assert (result.error, feedback.events) == (None, [])
 
 
+def test_headers_that_can_be_read_once_are_left_to_the_server(feedback: Client) -> None:
+    result = fetch_asgi(feedback.asgi(make_asgi_app({**start(), "headers": iter([ASGI_JSON])}, part())))
+    assert list(result.messages[0]["headers"]) == [ASGI_JSON]
+    assert result.messages[1:] == [part()]
+
+
+def test_the_event_has_the_time_until_the_body_was_complete(feedback: Client) -> None:
+    async def app(scope: dict[str, Any], receive: Any, send: Any) -> None:
+        await asyncio.sleep(0.01)
+        await make_asgi_app()(scope, receive, send)
+
+    fetch_asgi(feedback.asgi(app))
+    assert feedback.events[0]["durationMs"] >= 10
+
+
 def test_a_body_beyond_the_limit_passes_at_once() -> None:
     feedback, seen = make_client(max_body_bytes=10), list[int]()
     sent: list[Message] = []
