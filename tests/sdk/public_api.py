@@ -3,7 +3,7 @@
 import importlib
 import inspect
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, is_typeddict
 
 MODULES = ("agent_feedback", "agent_feedback.agent", "agent_feedback.mcp")
 
@@ -18,7 +18,7 @@ def _describe_module(name: str) -> Iterator[str]:
     for member_name in sorted(module.__all__):
         member = getattr(module, member_name)
         yield f"{name}.{member_name}{_signature(member)}"
-        if inspect.isclass(member):
+        if inspect.isclass(member) and not is_typeddict(member):
             yield from (f"{name}.{member_name}.{line}" for line in _describe_class(member))
 
 
@@ -39,6 +39,9 @@ def _signature(member: Any) -> str:
         return f": {type(member).__name__}"
     if inspect.isclass(member) and issubclass(member, BaseException) and "__init__" not in vars(member):
         return f"({member.__bases__[0].__name__})"
+    if is_typeddict(member):
+        members = ", ".join(f"{name}: {_annotation(value)}" for name, value in member.__annotations__.items())
+        return f" {{{members}}}"
     return str(inspect.signature(member))
 
 

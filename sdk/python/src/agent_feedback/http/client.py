@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from datetime import datetime, timezone
 from email.utils import parsedate_to_datetime
+from functools import lru_cache
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
@@ -28,7 +29,14 @@ USER_AGENT = f"agent-feedback-python/{VERSION}"
 _REFUSED_HEADER = "Agent-Feedback-Refused"
 _NO_HEADERS: Mapping[str, str] = {}
 
+_CERTIFICATE_VARIABLES = ("SSL_CERT_FILE", "SSL_CERT_DIR")
 _CONNECTION_CLOSED = (ConnectionError, ssl.SSLEOFError, ssl.SSLZeroReturnError)
+
+
+@lru_cache(maxsize=4)
+def _tls_context(*_certificates: str | None) -> ssl.SSLContext:
+    """Return the context for these variables of the environment: all clients share one, since reading it takes long."""
+    return ssl.create_default_context()
 
 
 class HttpResponse(NamedTuple):
@@ -85,7 +93,7 @@ class HttpClient:
         url = urlsplit(endpoint)
         self._max_response_bytes = max_response_bytes
         self._host, self._base_path = url.hostname or "", url.path.rstrip("/")
-        self._tls = ssl.create_default_context() if url.scheme == "https" else None
+        self._tls = _tls_context(*map(os.environ.get, _CERTIFICATE_VARIABLES)) if url.scheme == "https" else None
         self._port = url.port or (443 if self._tls else 80)
         self._idle_connections: deque[tuple[int, Connection]] = deque()
 
