@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { test } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 
@@ -64,12 +65,14 @@ test('five thousand events in a second are all delivered', LIMIT, async (context
   const service = await startService(context, () => ACCEPTED);
   const queue = queueFor(service.url);
   const startedAt = performance.now();
-  for (let put = 0; put < 5000;) {
-    const due = Math.min(5000, Math.ceil((performance.now() - startedAt) * 5));
+  // A product has no more than some responses in one turn of its event loop, also on a machine that is behind.
+  let put = 0;
+  while (put < 5000) {
+    const due = Math.min(5000, put + 4, Math.ceil((performance.now() - startedAt) * 5));
     for (; put < due; put += 1) {
       queue.put({ put });
     }
-    await new Promise((resolve) => setTimeout(resolve, 2));
+    await setImmediate();
   }
   await queue.flush();
   assert.deepEqual(queue.counters, { queued: 5000, sent: 5000, dropped: {} });
