@@ -40,6 +40,7 @@ test('misses of one moment share requests of fifty, of which eight run at most',
     most = Math.max(most, running);
     // Nothing is answered before as many run as may.
     await until(() => service.requests.length >= 8);
+    await new Promise((resolve) => setTimeout(resolve, 50));
     running -= 1;
     return deciding('declined')(request);
   });
