@@ -11,7 +11,11 @@ const {
   maxSubjects: MAX_SUBJECTS,
   maxRefreshes: MAX_REFRESHES,
   undecidedTtlMs: UNDECIDED_TTL_MS,
+  pauseMs: PAUSE_MS,
 } = contract.consentCache;
+
+/** The key does not become valid by asking. */
+const UNAUTHORIZED_PAUSE_MS = contract.telemetry.unauthorizedPauseMs;
 
 /**
  * @typedef {object} CachedDecision
@@ -49,6 +53,8 @@ export class ConsentCache {
   /** @type {Set<Promise<void>>} */
   #requests = new Set();
   #isScheduled = false;
+  /** Until when nobody is asked after a failure, on the monotonic clock. */
+  #pausedUntil = 0;
 
   /** @param {ConsentOptions} options */
   constructor(options) {
@@ -85,7 +91,8 @@ export class ConsentCache {
   /** @param {string} subject */
   #refresh(subject) {
     // Beyond the bound a miss is forgotten, and the next one asks again.
-    if (this.#refreshing.has(subject) || this.#pending.size >= this.#options.consentCacheSize) {
+    const isFull = this.#pending.size >= this.#options.consentCacheSize;
+    if (this.#refreshing.has(subject) || isFull || performance.now() < this.#pausedUntil) {
       return;
     }
     this.#pending.add(subject);
@@ -120,7 +127,7 @@ export class ConsentCache {
   }
 
   /**
-   * Ask for subjects; a failure changes nothing.
+   * Ask for subjects; a failure changes nothing, and for a moment nobody is asked.
    *
    * @param {string[]} subjects
    */
@@ -135,14 +142,22 @@ export class ConsentCache {
       });
       if (response.status === 200) {
         this.#store(subjects, /** @type {any} */ (response.json()));
+      } else {
+        this.#pause(response.status === 401 ? UNAUTHORIZED_PAUSE_MS : PAUSE_MS);
       }
     } catch {
-      // The next miss asks again.
+      this.#pause(PAUSE_MS);
     } finally {
       for (const subject of subjects) {
         this.#refreshing.delete(subject);
       }
     }
+  }
+
+  /** @param {number} milliseconds */
+  #pause(milliseconds) {
+    this.#pausedUntil = performance.now() + milliseconds;
+    this.#pending.clear();
   }
 
   /**

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 import { Received, discover, fetchPage, fromResponse } from '../src/agent/index.js';
+import { findTarget } from '../src/agent/discovery.js';
 import { readScripts } from '../src/agent/html_members.js';
 import { NOTE, envelopeOf, inJson, introspection, startProduct } from './agent_pages.js';
 
@@ -145,6 +146,7 @@ test('all problems are told at once, and nothing is sent', LIMIT, async (context
     return true;
   });
   await assert.rejects(received.submitOutcome('great', NOTE), /outcome must be one of/);
+  await assert.rejects(received.submitOutcome('success', '\u{1f600}'.repeat(7)), /note must have 8 to 500 characters/);
   assert.deepEqual(product.calls(), []);
 });
 
@@ -197,7 +199,7 @@ test('other origins get nothing until they are allowed', LIMIT, async (context) 
   const received = await fromResponse(await fetchPage(product.page), { allowedOrigins: [] });
   await assert.rejects(received.submitOutcome('success', NOTE), /is not an allowed origin/);
   received.allow(product.url);
-  await received.submitOutcome('success', NOTE);
+  await received.submitOutcome('success', '\u{1f600}'.repeat(500));
   assert.throws(() => new Received({ envelope: ENVELOPE, allowedOrigins: ENDPOINT }), /list of origins/);
 });
 
@@ -207,6 +209,27 @@ test('a signal ends a call, also between its tries', LIMIT, async (context) => {
   const signal = AbortSignal.timeout(100);
   await assert.rejects(received.submitOutcome('success', NOTE, { signal }), { name: 'TimeoutError' });
   assert.equal(product.calls().length, 1);
+});
+
+test('a link to another origin is not followed', () => {
+  const link = (target) => `<${target}>; rel="agent-feedback"; request-header="Agent-Feedback-Request: 1"`;
+  const targets = [
+    '/a?b',
+    'https://shop.example/a',
+    'https://other.example/a',
+    '//other.example/a',
+    '/\\other.example',
+    'http://[',
+  ];
+  assert.deepEqual(
+    targets.map((target) => findTarget(link(target), 'https://shop.example/page')),
+    ['https://shop.example/a?b', 'https://shop.example/a', null, null, null, null],
+  );
+  assert.equal(
+    findTarget('</a>; rel="next"; request-header="Agent-Feedback-Request: 1"', 'https://shop.example/'),
+    null,
+  );
+  assert.equal(findTarget('</a>; rel="agent-feedback"; request-header="Cookie: 1"', 'https://shop.example/'), null);
 });
 
 test('a link is followed once, with the headers of the request', LIMIT, async (context) => {

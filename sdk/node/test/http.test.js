@@ -92,6 +92,19 @@ for (const [name, send] of Object.entries({ node: sendByNode, fetch: sendByFetch
   });
 }
 
+test('a handshake that does not end in time has sent nothing', LIMIT, async (context) => {
+  const sockets = [];
+  const server = createServer((socket) => sockets.push(socket));
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  context.after(() => {
+    sockets.forEach((socket) => socket.destroy());
+    server.close();
+  });
+  const client = new HttpClient(`https://127.0.0.1:${server.address().port}`);
+  await assert.rejects(client.request({ method: 'GET', path: '/', timeoutMs: 100 }), ServiceUnreachable);
+});
+
 test('a client has a deadline, and ends with the signal of its caller', LIMIT, async (context) => {
   const service = await startService(context, () => ({ delayMs: 5000 }));
   const client = new HttpClient(service.url);

@@ -52,6 +52,7 @@ describe('a response that is held', () => {
     const products = [
       (response) => response.writeHead(200, JSON_TYPE).end(text),
       (response) => response.writeHead(200, 'Fine', JSON_TYPE).end(bytes),
+      (response) => response.setHeader('Content-Type', 'application/json').writeHead(200).end(bytes),
       (response) => response.writeHead(200, undefined, JSON_TYPE).end(new Uint8Array(bytes)),
       (response) => response.writeHead(200, ['Content-Type', 'application/json', 'X-A', '1']).end(text, 'utf8'),
       (response) => response.writeHead(200, [['Content-Type', 'application/json']]).end(text),

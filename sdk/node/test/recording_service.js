@@ -4,7 +4,7 @@ import { createServer } from 'node:http';
 
 /**
  * Start a service; `answer` may be replaced.
- * @returns {Promise<{url: string, requests: any[], answer: Function, events: () => any[], close: () => Promise<void>}>}
+ * @returns {Promise<{url: string, requests: any[], answer: Function, events: () => any[], lastTo: (path: string) => any, close: () => Promise<void>}>}
  */
 export async function startService() {
   const service = {
@@ -12,6 +12,8 @@ export async function startService() {
     requests: [],
     answer: () => ({ status: 202, body: { accepted: 0, dropped: 0 } }),
     events: () => service.requests.flatMap(({ body }) => body.events ?? []),
+    /** @param {string} path */
+    lastTo: (path) => service.requests.findLast((request) => request.path === path),
   };
   const server = createServer(async (message, response) => {
     const text = Buffer.concat(await message.toArray()).toString();

@@ -1,6 +1,7 @@
 /** Requests of an agent: to its allowed origins only, bounded in time and size, without redirects. */
 
 import { InvalidOption, ServiceRefused, ServiceUnavailable } from '../errors.js';
+import { backoffMs } from '../http/backoff.js';
 import { HttpClient } from '../http/client.js';
 import { contract } from '../protocol.js';
 
@@ -127,7 +128,8 @@ async function tryTwice(origin, request) {
         ? unreachable(origin, result)
         : new ServiceUnavailable(`${origin} answered with status ${result.status} twice`);
     }
-    await pause(RETRY_DELAY_MS, request.signal);
+    const bounds = { firstMs: RETRY_DELAY_MS, maxMs: RETRY_DELAY_MS, jitter: contract.telemetry.jitter };
+    await pause(backoffMs(1, bounds), request.signal);
   }
 }
 

@@ -12,11 +12,13 @@ import { contract } from '../protocol.js';
 import { WarnOnce, kindOf } from '../warn.js';
 import { ToolCall } from './call.js';
 import { isObject } from './results.js';
-import { callServiceTool, describeTools, isServiceTool } from './tools.js';
 
 /** @typedef {(request: any, extra: any) => any} Handler */
 
 const SURFACE = contract.mcp.surface;
+
+/** Loaded with the first request: their schemas would make every product start later. */
+const loadTools = () => import('./tools.js');
 
 const INITIALIZE = 'initialize';
 const LIST = 'tools/list';
@@ -124,12 +126,13 @@ class ToolWrapper {
   }
 
   /** @param {any} page */
-  #addTools(page) {
+  async #addTools(page) {
     if (!Array.isArray(page?.tools)) {
       return page;
     }
     this.#remember(page.tools);
     const tools = page.tools.filter((/** @type {any} */ tool) => !isServiceTool(tool.name));
+    const { describeTools } = await loadTools();
     return page.nextCursor ? page : { ...page, tools: [...tools, ...describeTools()] };
   }
 
@@ -150,6 +153,7 @@ class ToolWrapper {
     if (isServiceTool(name)) {
       // The server refuses its list to whoever may not call its tools.
       await this.#readList(extra);
+      const { callServiceTool } = await loadTools();
       return callServiceTool(name, callArguments, this.#feedback.options, extra?.signal);
     }
     const hasOutputSchema = await this.#findOutputSchema(name, extra);
@@ -232,4 +236,13 @@ class ToolWrapper {
     const kind = kindOf(error);
     this.#warnings.warn(kind, `something was not added to a result (${kind}); results are as the tools made them`);
   }
+}
+
+/**
+ * Tell whether a name is that of one of the tools for agents.
+ * @param {unknown} name
+ * @returns {name is string}
+ */
+function isServiceTool(name) {
+  return contract.mcp.tools.includes(name);
 }
