@@ -35,16 +35,6 @@ const KINDS = [
 /** @type {Map<string, ToolKind>} */
 const TOOLS = new Map(KINDS.map((kind, index) => [contract.mcp.tools[index], kind]));
 
-/**
- * Tell whether a name is that of one of these tools.
- *
- * @param {unknown} name
- * @returns {name is string}
- */
-export function isServiceTool(name) {
-  return TOOLS.has(/** @type {string} */ (name));
-}
-
 /** Return the tools as `tools/list` has them. */
 export function describeTools() {
   return [...TOOLS].map(([name, { schema }]) => ({

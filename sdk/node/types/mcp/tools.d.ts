@@ -7,13 +7,6 @@ export type ToolKind = {
     };
     credential: RegExp;
 };
-/**
- * Tell whether a name is that of one of these tools.
- *
- * @param {unknown} name
- * @returns {name is string}
- */
-export declare function isServiceTool(name: unknown): name is string;
 /** Return the tools as `tools/list` has them. */
 export declare function describeTools(): {
     name: string;
