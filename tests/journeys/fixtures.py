@@ -6,6 +6,7 @@ import psycopg2
 import pytest
 
 from tests.evaluations.collector import Collector, running_collector
+from tests.journeys.node import OTHER_PACKAGES, NodeProject, frameworks, install, require_node
 from tests.journeys.stack import Stack, running_stack
 
 SWEEP_INTERVAL_S = 2
@@ -33,6 +34,18 @@ def stack(tmp_path_factory: pytest.TempPathFactory, collector: Collector) -> Ite
     }
     with running_stack(tmp_path_factory.mktemp("a stack"), SWEEP_INTERVAL_S, **variables) as stack:
         yield stack
+
+
+@pytest.fixture(scope="session")
+def node() -> None:
+    """Skip the tests that need npm where it is missing."""
+    require_node()
+
+
+@pytest.fixture(scope="session")
+def node_project(node: None, stack: Stack, tmp_path_factory: pytest.TempPathFactory) -> NodeProject:
+    """Return a project with the SDK from the service, every framework, a compiler and a product from npm."""
+    return install(stack, tmp_path_factory.mktemp("node"), *frameworks(), *OTHER_PACKAGES)
 
 
 @pytest.hookimpl(wrapper=True)

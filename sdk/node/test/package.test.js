@@ -15,21 +15,7 @@ const COMPILER = join(ROOT, 'node_modules', 'typescript', 'bin', 'tsc');
 const EXTRAS = { 'cli/mcp_server.js': '@modelcontextprotocol/sdk' };
 const KEY = `af_live_${'0123456789abcdef'.repeat(2)}_conformance_secret_0123456789abcdef`;
 
-const CONSUMER = `
-import { AgentFeedback, InvalidOption, type Envelope, type OptionSettings } from 'agent-feedback';
-
-const settings: OptionSettings = { mode: 'ask_once', customerRef: (request) => request.headers['x-account'] ?? null };
-const feedback: AgentFeedback = new AgentFeedback(settings);
-const envelope: Envelope | null = feedback.start('checkout', { customerRef: 'account_42' }).envelope();
-const middleware: (request: object, response: object, next: () => void) => void = feedback.express();
-const handler: (request: Request, env: { name: string }) => Promise<Response> = feedback.fetch(
-  (request: Request, env: { name: string }) => new Response(env.name + request.url),
-);
-const lost: Promise<number> = feedback.shutdown({ timeout: 1000 });
-export { InvalidOption, envelope, handler, lost, middleware };
-// @ts-expect-error -- there is no such mode
-new AgentFeedback({ mode: 'always' });
-`;
+const PRODUCT = readFileSync(join(ROOT, 'test', 'programs', 'product.ts'), 'utf8');
 
 let folder;
 
@@ -118,7 +104,7 @@ describe('the package', () => {
       mkdirSync(join(project, 'node_modules'));
       symlinkSync(ROOT, join(project, 'node_modules', 'agent-feedback'));
       writeFileSync(join(project, 'package.json'), '{"type":"module"}');
-      writeFileSync(join(project, 'product.ts'), CONSUMER);
+      writeFileSync(join(project, 'product.ts'), PRODUCT);
       const compilerOptions = {
         module,
         moduleResolution,

@@ -28,6 +28,7 @@ const HEADER_VALUE = /^[ -~]*$/;
  * Return a URL in its parts, or throw `InvalidOption`.
  * @param {string} url
  * @param {string} [base]
+ * @returns {URL}
  */
 export function parseUrl(url, base) {
   if (!URL.canParse(url, base)) {

@@ -28,8 +28,9 @@ export type Page = {
  * Return a URL in its parts, or throw `InvalidOption`.
  * @param {string} url
  * @param {string} [base]
+ * @returns {URL}
  */
-export declare function parseUrl(url: string, base?: string): import("url").URL;
+export declare function parseUrl(url: string, base?: string): URL;
 /**
  * Return the origin of a URL, or throw `InvalidOption`.
  * @param {string} url
