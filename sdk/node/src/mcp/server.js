@@ -238,12 +238,3 @@ class ToolWrapper {
     this.#warnings.warn(kind, `something was not added to a result (${kind}); results are as the tools made them`);
   }
 }
-
-/**
- * Tell whether a name is that of one of the tools for agents.
- * @param {unknown} name
- * @returns {name is string}
- */
-function isServiceTool(name) {
-  return contract.mcp.tools.includes(name);
-}
