@@ -1,4 +1,4 @@
-"""A developer installs the Node SDK from the service, runs an example of its README, and an agent reviews the product."""
+"""A developer installs the Node SDK from the service and runs an example of its README, and an agent reviews it."""
 
 import os
 import re

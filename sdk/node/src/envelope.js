@@ -25,10 +25,13 @@ import { contract, instructions } from './protocol.js';
 
 const MAX_TEMPLATES = 32;
 // Within a text every quotation mark is escaped, so no text of the envelope contains one of these.
-const AUTHORIZATION = '"authorization":"Bearer "';
-const EXPIRES_AT = `"expiresAt":"${wholeTimestamp(0)}"`;
+const AUTHORIZATION = '"Bearer "';
+const EXPIRES_AT = `"${wholeTimestamp(0)}"`;
 
-/** @type {Map<string, string>} */
+/**
+ * What is before the instant of expiry, and the parts between the authorizations, which are all behind it.
+ * @type {Map<string, string[]>}
+ */
 const templates = new Map();
 
 /**
@@ -65,11 +68,10 @@ export function encodeEnvelope(facts) {
   const { endpoint, mode, hasCustomer, decision, serviceName, reliability } = facts;
   const key = [mode, hasCustomer, decision, reliability, endpoint, serviceName].join('\n');
   const template = templates.get(key) ?? addTemplate(key, facts);
-  return template === ''
+  const [head, ...actions] = template;
+  return template.length === 0
     ? null
-    : template
-        .replaceAll(AUTHORIZATION, () => `"authorization":"Bearer ${facts.capability}"`)
-        .replace(EXPIRES_AT, () => `"expiresAt":"${wholeTimestamp(facts.expiresAt)}"`);
+    : `${head}"${wholeTimestamp(facts.expiresAt)}"${actions.join(`"Bearer ${facts.capability}"`)}`;
 }
 
 /**
@@ -87,11 +89,12 @@ export function encodeAscii(content) {
 /**
  * @param {string} key
  * @param {EnvelopeFacts} facts
- * @returns {string} an empty text where there is no envelope
+ * @returns {string[]} nothing where there is no envelope
  */
 function addTemplate(key, facts) {
   const envelope = buildEnvelope({ ...facts, capability: '', expiresAt: 0 });
-  const template = envelope ? encodeAscii(envelope) : '';
+  const [head, tail] = envelope ? encodeAscii(envelope).split(EXPIRES_AT) : [];
+  const template = head === undefined ? [] : [head, ...tail.split(AUTHORIZATION)];
   if (templates.size >= MAX_TEMPLATES) {
     templates.clear();
   }

@@ -3,6 +3,8 @@
 import { randomBytes } from '#crypto';
 
 const TIME_BYTES = 6;
+/** Two digits for each byte. */
+const HEXADECIMAL = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'));
 
 /**
  * Return the first bytes of such an id of this moment.
@@ -36,7 +38,10 @@ export function stampedBytes(milliseconds, randomness) {
  * @returns {string}
  */
 export function formatUuid(bytes) {
-  const digits = Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
+  let digits = '';
+  for (const byte of bytes) {
+    digits += HEXADECIMAL[byte];
+  }
   return [digits.slice(0, 8), digits.slice(8, 12), digits.slice(12, 16), digits.slice(16, 20), digits.slice(20)].join(
     '-',
   );

@@ -1,7 +1,6 @@
 /** The protocol files: names, numbers and texts that every language shares. */
 
 import contractFile from '../protocol/contract.json' with { type: 'json' };
-import errorsFile from '../protocol/errors.json' with { type: 'json' };
 import instructionsFile from '../protocol/instructions.json' with { type: 'json' };
 
 /** @typedef {Record<string, any>} JsonObject */
@@ -11,6 +10,3 @@ export const contract = contractFile;
 
 /** The texts that agents read. @type {JsonObject} */
 export const instructions = instructionsFile;
-
-/** What a client does about each error code of the service. @type {JsonObject} */
-export const errorCodes = errorsFile;

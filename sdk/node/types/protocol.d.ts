@@ -5,5 +5,3 @@ export type JsonObject = Record<string, any>;
 export declare const contract: JsonObject;
 /** The texts that agents read. @type {JsonObject} */
 export declare const instructions: JsonObject;
-/** What a client does about each error code of the service. @type {JsonObject} */
-export declare const errorCodes: JsonObject;
