@@ -2,8 +2,7 @@
  * MCP servers on the official SDK: their business tools are wrapped, and the tools for agents are added.
  *
  * Whatever fails in here, a tool's result leaves as the tool made it. The SDK itself is not imported: the server is the
- * product's, and so is its version. What handles calls is loaded with the first one, so that products which are no MCP
- * servers start faster.
+ * product's, and so is its version.
  */
 
 import { Callbacks } from '../callbacks.js';
@@ -11,11 +10,12 @@ import { InvalidOption } from '../errors.js';
 import { normalizeNamedOperation, normalizeOperation } from '../operation.js';
 import { contract } from '../protocol.js';
 import { WarnOnce, kindOf } from '../warn.js';
+import { ToolCall } from './call.js';
 import { isObject } from './results.js';
 
 /** @typedef {(request: any, extra: any) => any} Handler */
 
-const { surface: SURFACE, tools: SERVICE_TOOLS } = contract.mcp;
+const SURFACE = contract.mcp.surface;
 
 /** Loaded with the first request: their schemas would make every product start later. */
 const loadTools = () => import('./tools.js');
@@ -131,7 +131,7 @@ class ToolWrapper {
       return page;
     }
     this.#remember(page.tools);
-    const tools = page.tools.filter((/** @type {any} */ tool) => !SERVICE_TOOLS.includes(tool.name));
+    const tools = page.tools.filter((/** @type {any} */ tool) => !isServiceTool(tool.name));
     const { describeTools } = await loadTools();
     return page.nextCursor ? page : { ...page, tools: [...tools, ...describeTools()] };
   }
@@ -150,14 +150,14 @@ class ToolWrapper {
    */
   async #call(handler, request, extra) {
     const { name, arguments: callArguments } = request.params ?? {};
-    if (SERVICE_TOOLS.includes(name)) {
+    if (isServiceTool(name)) {
       // The server refuses its list to whoever may not call its tools.
       await this.#readList(extra);
       const { callServiceTool } = await loadTools();
       return callServiceTool(name, callArguments, this.#feedback.options, extra?.signal);
     }
     const hasOutputSchema = await this.#findOutputSchema(name, extra);
-    const call = hasOutputSchema === undefined ? null : await this.#start(name, extra, hasOutputSchema);
+    const call = hasOutputSchema === undefined ? null : this.#start(name, extra, hasOutputSchema);
     // Else it is no tool of this server, so nothing that was used; and its name is any text that a caller has chosen.
     return call === null ? handler(request, extra) : call.run(() => handler(request, extra));
   }
@@ -205,9 +205,8 @@ class ToolWrapper {
    * @param {any} extra
    * @param {boolean} hasOutputSchema
    */
-  async #start(name, extra, hasOutputSchema) {
+  #start(name, extra, hasOutputSchema) {
     try {
-      const { ToolCall } = await import('./call.js');
       const operation = normalizeNamedOperation(name) ?? normalizeOperation(name);
       const references = this.#references(extra);
       const version = extra?.requestInfo?.headers?.['mcp-protocol-version'] ?? this.#version;
@@ -237,4 +236,13 @@ class ToolWrapper {
     const kind = kindOf(error);
     this.#warnings.warn(kind, `something was not added to a result (${kind}); results are as the tools made them`);
   }
+}
+
+/**
+ * Tell whether a name is that of one of the tools for agents.
+ * @param {unknown} name
+ * @returns {name is string}
+ */
+function isServiceTool(name) {
+  return contract.mcp.tools.includes(name);
 }

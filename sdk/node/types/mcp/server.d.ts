@@ -2,8 +2,7 @@
  * MCP servers on the official SDK: their business tools are wrapped, and the tools for agents are added.
  *
  * Whatever fails in here, a tool's result leaves as the tool made it. The SDK itself is not imported: the server is the
- * product's, and so is its version. What handles calls is loaded with the first one, so that products which are no MCP
- * servers start faster.
+ * product's, and so is its version.
  */
 export type Handler = (request: any, extra: any) => any;
 /**
