@@ -80,7 +80,9 @@ def require_node() -> None:
     """Skip the test where npm with Node 20 or later is missing."""
     npm, node = shutil.which("npm", path=PATH), shutil.which("node", path=PATH)
     if not npm or not node or subprocess.run([node, "-e", IS_NEW_ENOUGH], timeout=30, check=False).returncode != 0:
-        pytest.skip("npm with Node 20 or later is not installed, and this journey needs a real one")
+        pytest.skip(
+            "npm with Node 20 or later is not installed, and this journey needs a real one: bin/test-node installs it"
+        )
 
 
 def install(stack: Stack, folder: Path, *packages: str) -> NodeProject:

@@ -118,6 +118,7 @@ def reviews(stack: Stack, company: Company) -> list[tuple[Any, ...]]:
     return stack.query(query, str(company.environment_id))
 
 
+@pytest.mark.parametrize("product", ["express"], indirect=True)
 def test_the_doctor_finds_it_healthy(stack: Stack, node_project: NodeProject, product: tuple[str, Company]) -> None:
     url, company = product
     environment = ("--environment", str(company.environment_id))
