@@ -283,6 +283,14 @@ describe('the adapter for fetch', () => {
     await waiting[0];
   });
 
+  it('leaves it to the handler and the platform what to do with a request or a response that is none', async () => {
+    const handler = feedback.fetch(({ url }) => (url ? Response.json({ url }) : undefined));
+    assert.deepEqual(await (await handler({ url: '/relative', method: 'GET', headers: new Headers() })).json(), {
+      url: '/relative',
+    });
+    assert.equal(await feedback.fetch(() => undefined)(request), undefined);
+  });
+
   it('fails where the handler fails', async () => {
     const handler = feedback.fetch(() => Promise.reject(new RangeError('no')));
     await assert.rejects(handler(request), RangeError);

@@ -27,14 +27,15 @@ export function fetchAdapter(instrumentation, handler, { clientIp = peerAddress,
     if (!instrumentation.isActive) {
       return handler.call(this, request, ...rest);
     }
-    const facts = describe(request, () => clientIp(request, ...rest));
+    const facts = attempt(instrumentation, () => describe(request, () => clientIp(request, ...rest)));
     const { relay } = instrumentation;
     if (facts && relay?.serves(facts.path)) {
       return answerRelay(relay, facts, request);
     }
-    const exchange = facts && begin(instrumentation, facts);
+    const exchange = facts && attempt(instrumentation, () => instrumentation.begin(facts));
     const response = await handler.call(this, request, ...rest);
-    const result = exchange ? await modifyResponse(exchange, response) : response;
+    // What is no response is for the platform to refuse.
+    const result = exchange && response?.headers ? await modifyResponse(exchange, response) : response;
     const context = rest.find((parameter) => typeof parameter?.waitUntil === 'function');
     context?.waitUntil(settle());
     return result;
@@ -57,12 +58,15 @@ function describe(request, clientIp) {
 }
 
 /**
+ * Return what a function returns, or null where it fails: the handler answers all the same.
+ * @template T
  * @param {Instrumentation} instrumentation
- * @param {import('../request.js').Request} facts
+ * @param {() => T} call
+ * @returns {T | null}
  */
-function begin(instrumentation, facts) {
+function attempt(instrumentation, call) {
   try {
-    return instrumentation.begin(facts);
+    return call();
   } catch (error) {
     instrumentation.warn(error);
     return null;
