@@ -5,10 +5,8 @@ A miss returns an unknown decision at once, and a background thread asks the ser
 
 import json
 import logging
-import os
 import threading
 import time
-import weakref
 from collections import OrderedDict
 from contextlib import suppress
 from itertools import islice
@@ -19,6 +17,7 @@ from agent_feedback.errors import ServiceRefused, ServiceUnavailable
 from agent_feedback.http.circuit_breaker import CircuitBreaker
 from agent_feedback.http.client import HttpClient
 from agent_feedback.options import Options
+from agent_feedback.process_hooks import call_after_fork
 
 _BOUNDS: dict[str, int] = protocol_files.read("contract.json")["consentCache"]
 
@@ -58,8 +57,7 @@ class ConsentCache:
         self._http = HttpClient(options.endpoint)
         self._path = protocol_files.read("contract.json")["paths"]["consentState"]
         self._reset()
-        cache = weakref.ref(self)
-        os.register_at_fork(after_in_child=lambda: _reset(cache))
+        call_after_fork(self._reset)
 
     def _reset(self) -> None:
         self._decisions: OrderedDict[str, CachedDecision] = OrderedDict()
@@ -133,9 +131,3 @@ class ConsentCache:
                 self._decisions.move_to_end(subject)
             while len(self._decisions) > self._options.consent_cache_size:
                 self._decisions.popitem(last=False)
-
-
-def _reset(reference: "weakref.ref[ConsentCache]") -> None:
-    cache = reference()
-    if cache is not None:
-        cache._reset()
