@@ -2,9 +2,11 @@
 
 import json
 import time
+from typing import Any
 
 import pytest
 from agent_feedback import AgentFeedback, consent
+from agent_feedback.capability import consent_subject
 
 from tests.sdk.endpoint import KEY, Endpoint, Reply, wait_until
 
@@ -44,3 +46,43 @@ def test_after_another_failure_the_service_is_asked_again_soon(
     assert len(endpoint.requests) == 1
     wait_until(lambda: feedback.consent.find(SUBJECTS[0]).state == "approved")
     assert not feedback.consent._breaker.is_open()
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        {"state": "weird", "revision": 1},
+        {"state": None, "revision": 1},
+        {"state": ["approved"], "revision": 1},
+        {"state": "approved", "revision": "1"},
+        {"state": "approved", "revision": 1.0},
+        {"state": "approved", "revision": True},
+        {"state": "approved", "revision": -1},
+        {"state": "approved"},
+        {"state": "approved", "revision": 1, "subject": SUBJECTS[1]},
+        {"state": "approved", "revision": 1, "subject": [SUBJECTS[0]]},
+    ],
+    ids=str,
+)
+def test_a_decision_that_cannot_be_read_is_an_unknown_one(
+    endpoint: Endpoint, feedback: AgentFeedback, row: dict[str, Any]
+) -> None:
+    subject = consent_subject(feedback.options.api_key.scope, "account_42")
+    rows = [None, {"subject": subject, **row}]
+    endpoint.default_reply = Reply(200, json.dumps({"subjects": rows}).encode())
+    feedback.start("/orders", customer_ref="account_42").envelope()
+    wait_until(lambda: subject in feedback.consent._decisions)
+    decision = feedback.consent.find(subject)
+    assert (decision.state, decision.revision) == ("unknown", 0)
+    assert decision.expires_at <= time.monotonic() + consent.UNDECIDED_TTL_S
+    assert not feedback.consent._breaker.is_open()
+    assert feedback.start("/orders", customer_ref="account_42").envelope()["state"] == "consent_required"
+
+
+@pytest.mark.parametrize("body", [b"[]", b"{}", b"null", b'{"subjects": 1}', b"[" * 100_000])
+def test_an_answer_without_decisions_is_a_failure(endpoint: Endpoint, feedback: AgentFeedback, body: bytes) -> None:
+    endpoint.default_reply = Reply(200, body)
+    feedback.consent.find(SUBJECTS[0])
+    wait_until(feedback.consent._breaker.is_open)
+    wait_until(lambda: feedback.consent._threads == 0)
+    assert not feedback.consent._decisions

@@ -10,10 +10,10 @@ import time
 from collections import OrderedDict
 from contextlib import suppress
 from itertools import islice
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from agent_feedback import protocol_files
-from agent_feedback.errors import ServiceRefused, ServiceUnavailable
+from agent_feedback.errors import ServiceRefused
 from agent_feedback.http.circuit_breaker import CircuitBreaker
 from agent_feedback.http.client import HttpClient
 from agent_feedback.options import Options
@@ -34,6 +34,8 @@ PAUSE_S = _BOUNDS["pauseMs"] / 1000
 """Without requests after a failure."""
 UNAUTHORIZED_PAUSE_S: float = protocol_files.read("contract.json")["telemetry"]["unauthorizedPauseMs"] / 1000
 """Without requests after a 401: the key does not become valid by asking."""
+
+STATES = ("unknown", "approved", "declined")
 
 logger = logging.getLogger("agent_feedback")
 
@@ -94,7 +96,7 @@ class ConsentCache:
             try:
                 self._store(self._fetch(subjects))
                 self._breaker.close()
-            except (ServiceUnavailable, ServiceRefused, ValueError, KeyError, TypeError) as error:
+            except Exception as error:  # whatever it is: a thread that ends here would count as running forever
                 is_unauthorized = isinstance(error, ServiceRefused) and error.status == 401
                 self._breaker.open(UNAUTHORIZED_PAUSE_S if is_unauthorized else 0.0)
                 logger.debug("consent could not be read (%s)", type(error).__name__)
@@ -119,7 +121,7 @@ class ConsentCache:
         response = self._http.post(self._path, body, self._options.api_key.reveal(), self._options.timeout)
         if response.status != 200:
             raise ServiceRefused(response.status)
-        return {row["subject"]: (row["state"], row["revision"]) for row in json.loads(response.body)["subjects"]}
+        return _read_states(subjects, json.loads(response.body)["subjects"])
 
     def _store(self, states: dict[str, tuple[str, int]]) -> None:
         now = time.monotonic()
@@ -131,3 +133,20 @@ class ConsentCache:
                 self._decisions.move_to_end(subject)
             while len(self._decisions) > self._options.consent_cache_size:
                 self._decisions.popitem(last=False)
+
+
+def _read_states(subjects: list[str], rows: list[Any]) -> dict[str, tuple[str, int]]:
+    """Return state and revision of every subject that was asked for: unknown where the answer has none to be used."""
+    states = dict.fromkeys(subjects, ("unknown", 0))
+    for row in filter(_is_decision, rows):
+        if row["subject"] in states:
+            states[row["subject"]] = (row["state"], row["revision"])
+    return states
+
+
+def _is_decision(row: Any) -> bool:
+    """Tell whether a row names a subject, a state that there is and a revision; a boolean is no number."""
+    if not isinstance(row, dict) or not isinstance(row.get("subject"), str):
+        return False
+    revision = row.get("revision")
+    return row.get("state") in STATES and type(revision) is int and revision >= 0
