@@ -34,6 +34,29 @@ def test_a_key_that_is_refused_is_not_sent_again_and_again(endpoint: Endpoint, f
     assert len(endpoint.requests) == 1
 
 
+def test_a_failure_drops_what_waits_for_the_same_answer(endpoint: Endpoint, feedback: AgentFeedback) -> None:
+    endpoint.gate.clear()
+    endpoint.default_reply = Reply(401)
+    for number in range(3000):
+        feedback.consent.find(f"afsub1_{number:043}")
+    wait_until(lambda: len(endpoint.requests) == consent.MAX_REFRESHES)
+    endpoint.gate.set()
+    wait_until(lambda: feedback.consent._threads == 0)
+    assert len(endpoint.requests) == consent.MAX_REFRESHES
+    assert not feedback.consent._pending
+
+
+def test_no_more_subjects_wait_than_can_be_cached(endpoint: Endpoint) -> None:
+    endpoint.gate.clear()
+    cache = AgentFeedback(KEY, endpoint=endpoint.url, mode="ask_once", consent_cache_size=10).consent
+    for subject in SUBJECTS[: consent.MAX_REFRESHES]:
+        cache.find(subject)
+        wait_until(lambda: not cache._pending)
+    for number in range(100, 200):
+        cache.find(f"afsub1_{number:043}")
+    assert len(cache._pending) == 10
+
+
 @pytest.mark.parametrize("reply", [Reply(500), Reply(200, b"{"), Reply(302, headers=(("Location", "/x"),))])
 def test_after_another_failure_the_service_is_asked_again_soon(
     endpoint: Endpoint, feedback: AgentFeedback, reply: Reply, monkeypatch: pytest.MonkeyPatch

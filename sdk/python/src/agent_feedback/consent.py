@@ -77,7 +77,9 @@ class ConsentCache:
                 self._decisions.move_to_end(subject)
                 return decision
             if subject not in self._requested and not self._breaker.is_open():
-                self._pending[subject] = None
+                # A subject that finds no place among as many as can be cached is asked for at a later miss.
+                if len(self._pending) < self._options.consent_cache_size:
+                    self._pending[subject] = None
                 self._start_thread()
         return decision
 
@@ -95,15 +97,21 @@ class ConsentCache:
         while subjects := self._take_pending():
             try:
                 self._store(self._fetch(subjects))
-                self._breaker.close()
             except Exception as error:  # whatever it is: a thread that ends here would count as running forever
                 is_unauthorized = isinstance(error, ServiceRefused) and error.status == 401
-                self._breaker.open(UNAUTHORIZED_PAUSE_S if is_unauthorized else 0.0)
+                self._pause(UNAUTHORIZED_PAUSE_S if is_unauthorized else 0.0)
                 logger.debug("consent could not be read (%s)", type(error).__name__)
             finally:
                 with self._lock:
                     self._requested.difference_update(subjects)
         self._http.close()
+
+    def _pause(self, at_least_s: float) -> None:
+        """Ask no more for a while: neither for new subjects nor for those that are pending."""
+        with self._lock:
+            self._breaker.open(at_least_s)
+            # Nothing is pending while the breaker is open, so the other threads end without looking at it.
+            self._pending.clear()
 
     def _take_pending(self) -> list[str]:
         """Return the next subjects to ask for; without any the thread ends, and a later miss starts another."""
@@ -127,6 +135,7 @@ class ConsentCache:
         now = time.monotonic()
         ttl_s = self._options.consent_cache_ttl
         with self._lock:
+            self._breaker.close()
             for subject, (state, revision) in states.items():
                 expires_at = now + (min(ttl_s, UNDECIDED_TTL_S) if state == "unknown" else ttl_s)
                 self._decisions[subject] = CachedDecision(state, revision, expires_at)
