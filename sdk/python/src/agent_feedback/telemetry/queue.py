@@ -174,7 +174,7 @@ class TelemetryQueue:
             if not queue.waiting:
                 self._condition.wait_for(
                     lambda: len(queue.events) >= BATCH_SIZE or self._is_closing or self._flushes,
-                    self._options.flush_interval,
+                    self._options.flush_interval - queue.age_s(),
                 )
             return queue.take_batch()
 
