@@ -1,9 +1,13 @@
 """An invalid option raises an error that names it when the client is created."""
 
+import socket
+import threading
+from functools import partial
 from typing import Any
 
 import pytest
 from agent_feedback import AgentFeedback, CustomerContext, CustomerReferences, InvalidOption
+from agent_feedback.options import MAX_TIME_S
 
 from tests.sdk.endpoint import COMPANY_KEY, KEY
 
@@ -179,6 +183,44 @@ def test_a_malformed_mode_in_the_environment_is_refused(monkeypatch: pytest.Monk
 def test_a_malformed_option_is_refused(name: str, value: Any, requirement: str) -> None:
     with pytest.raises(InvalidOption, match=f"^{name}: .*{requirement}"):
         AgentFeedback(KEY, endpoint=URL, **{name: value})
+
+
+TIMES = ("flush_interval", "timeout", "shutdown_timeout", "consent_cache_ttl", "context_timeout", "relay_timeout")
+
+
+@pytest.mark.parametrize("name", TIMES)
+def test_a_time_is_one_that_the_system_can_wait(name: str) -> None:
+    with pytest.raises(InvalidOption, match=f"^{name}: .* at most {MAX_TIME_S}"):
+        AgentFeedback(KEY, endpoint=URL, **{name: 1e10})
+    options = AgentFeedback(KEY, endpoint=URL, **{name: MAX_TIME_S}).options
+    with socket.socket() as connection:
+        connection.settimeout(getattr(options, name))
+    assert getattr(options, name) < threading.TIMEOUT_MAX
+
+
+class AsynchronousCallback:
+    async def __call__(self, *arguments: object) -> None:
+        """Do nothing."""
+
+
+class Callback:
+    def __call__(self, *arguments: object) -> None:
+        """Do nothing."""
+
+
+CALLBACKS = ("customer_ref", "session_ref", "runtime_hint", "operation", "should_instrument", "on_drop")
+
+
+@pytest.mark.parametrize("name", CALLBACKS)
+def test_an_asynchronous_callback_is_refused(name: str) -> None:
+    async def find(*arguments: object) -> None:
+        """Do nothing."""
+
+    for callback in (find, partial(find, 1), AsynchronousCallback(), AsynchronousCallback().__call__):
+        with pytest.raises(InvalidOption, match=f"^{name}: .*no asynchronous one"):
+            AgentFeedback(KEY, endpoint=URL, **{name: callback})
+    for function in (print, str, Callback(), Callback, partial(print), lambda source: None):
+        assert getattr(AgentFeedback(KEY, endpoint=URL, **{name: function}).options, name) is function
 
 
 @pytest.mark.parametrize("name", ["apiKey", "max_queue", "is_enabled", "company"])

@@ -1,6 +1,5 @@
 """The options of a company, from code or the environment, checked when the process starts and never in a request."""
 
-import math
 import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -13,6 +12,9 @@ from agent_feedback.runtime_hint import USER_AGENT
 MODE_LABELS = ("never_ask", "ask_once", "ask_always", "off")
 CACHE_MODES = ("safe", "private", "request")
 LOOPBACK_HOSTS = ("127.0.0.1", "localhost", "::1")
+
+MAX_TIME_S = 2_147_483
+"""The longest wait that sockets and threads take on every system: as many milliseconds as 31 bits hold."""
 
 RequestCallback = Callable[[Any], str | None]
 """Takes the WSGI environment, the ASGI scope or the context of an MCP request; returns a text about it or None."""
@@ -147,7 +149,7 @@ def _check(name: str, value: Any) -> None:
 
 
 def _is_time(value: Any) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and 0 < value < math.inf
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and 0 < value <= MAX_TIME_S
 
 
 def _is_count(value: Any) -> bool:
@@ -155,7 +157,14 @@ def _is_count(value: Any) -> bool:
 
 
 def _is_callback(value: Any) -> bool:
-    return value is None or callable(value)
+    return value is None or (callable(value) and not _is_asynchronous(value))
+
+
+def _is_asynchronous(value: Any) -> bool:
+    # A process that has no callbacks starts sooner without it.
+    from inspect import iscoroutinefunction  # noqa: PLC0415  # see above
+
+    return iscoroutinefunction(value) or iscoroutinefunction(type(value).__call__)
 
 
 def _is_hint(value: Any) -> bool:
@@ -176,16 +185,16 @@ _RULES: dict[str, tuple[Callable[[Any], bool], str]] = {
     **dict.fromkeys(("include", "exclude"), (_are_patterns, "a list of path patterns is needed, each from / or *")),
     **dict.fromkeys(
         ("customer_ref", "session_ref", "operation", "should_instrument"),
-        (_is_callback, "a function that takes the WSGI environment or the ASGI scope is needed"),
+        (_is_callback, "a function of the WSGI environment or ASGI scope, no asynchronous one, is needed"),
     ),
-    "on_drop": (_is_callback, "a function that takes a reason and a number is needed"),
+    "on_drop": (_is_callback, "a function of a reason and a number, no asynchronous one, is needed"),
     "runtime_hint": (
         _is_hint,
-        f"a function of the WSGI environment or ASGI scope, or {USER_AGENT!r}, is needed",
+        f"a function of the WSGI environment or ASGI scope, no asynchronous one, or {USER_AGENT!r}, is needed",
     ),
     **dict.fromkeys(
         ("flush_interval", "timeout", "shutdown_timeout", "consent_cache_ttl", "context_timeout", "relay_timeout"),
-        (_is_time, "a number of seconds above zero is needed"),
+        (_is_time, f"a number of seconds above zero, at most {MAX_TIME_S}, is needed"),
     ),
     **dict.fromkeys(
         ("max_queue_size", "max_attempts", "max_body_bytes", "consent_cache_size"),
