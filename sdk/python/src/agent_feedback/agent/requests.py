@@ -36,6 +36,11 @@ class Page(NamedTuple):
     request_headers: Mapping[str, str] = {}
     """The headers of the request, credentials included."""
 
+    def __repr__(self) -> str:
+        # Neither the user's credentials nor what the product has answered: it may be logged.
+        url = self.url.partition("?")[0]
+        return f"Page({self.method} {url}, status_code={self.status_code}, {len(self.content)} bytes)"
+
 
 def origin_of(url: str) -> str:
     """Return the origin of a URL, without the port where that is the usual one; raise InvalidOption for no URL."""
