@@ -5,14 +5,17 @@ import logging
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple, TypeVar
 
+from agent_feedback import protocol_files
 from agent_feedback.errors import ServiceError, ServiceRefused, ServiceUnavailable
 from agent_feedback.http.circuit_breaker import CircuitBreaker
 from agent_feedback.http.client import HttpClient, HttpResponse
 from agent_feedback.keys import CompanyKey
 
-BREAKER_OPEN_S = 5.0
+_BOUNDS: dict[str, Any] = protocol_files.read("contract.json")["contextClient"]
 
-_OUTAGE_STATUSES = (401, 408, 429)
+BREAKER_OPEN_S: float = _BOUNDS["pauseMs"] / 1000
+
+_OUTAGE_STATUSES: list[int] = _BOUNDS["pausingStatuses"]
 """Error statuses that every other call would meet as well, beside every 5xx."""
 
 logger = logging.getLogger("agent_feedback")

@@ -3,10 +3,11 @@
 import time
 from collections import Counter, deque
 
+from agent_feedback import protocol_files
 from agent_feedback.telemetry.batch import Batch, QueuedEvent
 from agent_feedback.telemetry.losses import UnreportedLosses
 
-BATCH_SIZE = 50
+BATCH_SIZE: int = protocol_files.read("contract.json")["telemetry"]["batchSize"]
 
 
 class EventQueue:

@@ -17,9 +17,12 @@ from agent_feedback.telemetry.batch import Batch
 from agent_feedback.telemetry.event_queue import BATCH_SIZE, EventQueue
 from agent_feedback.telemetry.refusals import counted_events, exceeded_quota, refused_indexes
 
-FIRST_BACKOFF_S = 0.2
-MAX_BACKOFF_S = 5.0
-UNAUTHORIZED_PAUSE_S = 60.0
+_CONTRACT: dict[str, Any] = protocol_files.read("contract.json")
+_BOUNDS: dict[str, int] = _CONTRACT["telemetry"]
+
+FIRST_BACKOFF_S = _BOUNDS["firstBackoffMs"] / 1000
+MAX_BACKOFF_S = _BOUNDS["maxBackoffMs"] / 1000
+UNAUTHORIZED_PAUSE_S = _BOUNDS["unauthorizedPauseMs"] / 1000
 """After a 401 nothing is sent for this long: the key does not become valid by asking."""
 
 _WARNINGS = {
@@ -52,7 +55,7 @@ class TelemetryQueue:
     def __init__(self, options: Options) -> None:
         self._options = options
         self._http = HttpClient(options.endpoint)
-        self._path = protocol_files.read("contract.json")["paths"]["telemetry"]
+        self._path = _CONTRACT["paths"]["telemetry"]
         self._warnings = dict(_WARNINGS)
         self._reset()
         # A forked worker starts with an empty queue: the parent sends what it had queued, and tells what it lost.
