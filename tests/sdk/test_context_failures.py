@@ -125,6 +125,14 @@ def test_a_service_that_failed_is_not_asked_again_for_a_while(
     assert [ask(context).retrieval_id for _ in range(5)] == ["r1"] * 5
 
 
+@pytest.mark.parametrize("kind", ["no JSON", "nothing in it", "items that are none", "an item of nothing"])
+def test_an_answer_that_cannot_be_read_is_an_outage(endpoint: Endpoint, kind: str) -> None:
+    endpoint.default_reply = CONFUSED[kind]
+    context = client(endpoint.url)
+    assert [ask(context) for _ in range(5)] == [Context()] * 5
+    assert len(endpoint.requests) == 1
+
+
 def test_who_wants_to_know_is_never_put_off(endpoint: Endpoint) -> None:
     endpoint.replies, endpoint.default_reply = [Reply(503)], json_reply(RETRIEVAL)
     context = client(endpoint.url)

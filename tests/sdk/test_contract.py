@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 from agent_feedback import (
-    capability,
     delivery,
     envelope,
     html_insert,
@@ -17,14 +16,10 @@ from agent_feedback import (
     relay,
     runtime_hint,
 )
-from agent_feedback.agent import requests
 from agent_feedback.context import action as context_action
-from agent_feedback.context import calls as context_client
 from agent_feedback.context import interaction as context_interaction
 from agent_feedback.context import observation
 from agent_feedback.http import client as http
-from agent_feedback.telemetry import event_queue
-from agent_feedback.telemetry import queue as telemetry
 
 CONTRACT = protocol_files.read("contract.json")
 OPTIONS: dict[str, dict[str, Any]] = CONTRACT["options"]
@@ -103,19 +98,9 @@ class Pair:
 TELEMETRY, HEADERS, HTML = CONTRACT["telemetry"], CONTRACT["headers"], CONTRACT["html"]
 REMOVED_HEADERS = CONTRACT["eligibility"]["removedHeaders"]
 PAIRS = [
-    Pair("batch size", event_queue.BATCH_SIZE, TELEMETRY["batchSize"]),
-    Pair("first backoff", telemetry.FIRST_BACKOFF_S * 1000, TELEMETRY["firstBackoffMs"]),
-    Pair("longest backoff", telemetry.MAX_BACKOFF_S * 1000, TELEMETRY["maxBackoffMs"]),
     Pair("longest Retry-After", http.MAX_RETRY_AFTER_S * 1000, TELEMETRY["maxRetryAfterMs"]),
-    Pair("pause after a 401", telemetry.UNAUTHORIZED_PAUSE_S * 1000, TELEMETRY["unauthorizedPauseMs"]),
     Pair("largest answer", http.MAX_RESPONSE_BYTES, TELEMETRY["maxResponseBytes"]),
-    Pair("agent's retry", requests.RETRY_DELAY_S * 1000, CONTRACT["agent"]["retryDelayMs"]),
-    Pair("agent's timeout", requests.TIMEOUT_S * 1000, CONTRACT["agent"]["timeoutMs"]),
-    Pair("pause of context", context_client.BREAKER_OPEN_S * 1000, CONTRACT["contextClient"]["pauseMs"]),
-    Pair("outages", list(context_client._OUTAGE_STATUSES), CONTRACT["contextClient"]["pausingStatuses"]),
     Pair("pause of the relay", relay.RETRY_AFTER_S * 1000, CONTRACT["relay"]["pauseMs"]),
-    Pair("lifetime", capability.LIFETIME_S, CONTRACT["capability"]["lifetimeS"]),
-    Pair("nonce", capability.NONCE_BYTES, CONTRACT["capability"]["nonceBytes"]),
     Pair("signed bytes", context_interaction._SIGNED_BYTES, CONTRACT["contextInteraction"]["headBytes"]),
     Pair("retry header", context_interaction.HEADER, HEADERS["contextInteraction"]),
     Pair("envelope", envelope.FIELD, CONTRACT["members"]["envelope"]),

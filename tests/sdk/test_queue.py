@@ -36,6 +36,20 @@ def test_fewer_than_fifty_go_after_half_a_second(endpoint: Endpoint, make_queue:
     assert endpoint.requests[0].at - started_at > 0.4
 
 
+def test_the_interval_begins_with_the_oldest_event_and_not_when_the_thread_is_free(
+    endpoint: Endpoint, make_queue: MakeQueue
+) -> None:
+    endpoint.gate.clear()
+    queue = make_queue(flush_interval=60)
+    put(queue, *range(50))
+    wait_until(lambda: endpoint.requests)
+    put(queue, 50, 51)
+    oldest_event = queue._events.events[0]
+    queue._events.events[0] = oldest_event._replace(put_at=oldest_event.put_at - 60)
+    endpoint.gate.set()
+    wait_until(lambda: endpoint.numbers == list(range(52)))
+
+
 def test_half_a_second_is_the_default() -> None:
     options = AgentFeedback(KEY, endpoint="https://feedback.example.com").options
     assert (options.flush_interval, options.max_queue_size, options.max_attempts) == (0.5, 1000, 3)

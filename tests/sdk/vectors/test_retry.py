@@ -41,7 +41,7 @@ def test_a_batch_is_dealt_with_as_the_vector_says(case: Case) -> None:
     content, http = case["input"], ScriptedHttp(case["input"]["answers"])
     queue = TelemetryQueue(read_options(KEY, "http://127.0.0.1:9", {"max_attempts": content["maxAttempts"]}))
     queue._http = http  # type: ignore[assignment]  # the network of this test
-    events = [QueuedEvent(b'{"number":%d}' % number, content["failures"]) for number in range(content["events"])]
+    events = [QueuedEvent(b'{"number":%d}' % number, 0.0, content["failures"]) for number in range(content["events"])]
     batch = queue._events.sending = Batch(events, LossReport())
     delay_s = queue._send(batch)
     waiting = queue._events.waiting

@@ -5,10 +5,13 @@ import hmac
 import json
 import os
 
+from agent_feedback import protocol_files
 from agent_feedback.keys import ProductKey, base64url
 
-LIFETIME_S = 7200
-NONCE_BYTES = 18
+_BOUNDS: dict[str, int] = protocol_files.read("contract.json")["capability"]
+
+LIFETIME_S = _BOUNDS["lifetimeS"]
+NONCE_BYTES = _BOUNDS["nonceBytes"]
 
 
 def mint(

@@ -5,20 +5,19 @@ A miss returns an unknown decision at once, and a background thread asks the ser
 
 import json
 import logging
-import os
 import threading
 import time
-import weakref
 from collections import OrderedDict
 from contextlib import suppress
 from itertools import islice
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from agent_feedback import protocol_files
-from agent_feedback.errors import ServiceRefused, ServiceUnavailable
+from agent_feedback.errors import ServiceRefused
 from agent_feedback.http.circuit_breaker import CircuitBreaker
 from agent_feedback.http.client import HttpClient
 from agent_feedback.options import Options
+from agent_feedback.process_hooks import call_after_fork
 
 _BOUNDS: dict[str, int] = protocol_files.read("contract.json")["consentCache"]
 
@@ -35,6 +34,8 @@ PAUSE_S = _BOUNDS["pauseMs"] / 1000
 """Without requests after a failure."""
 UNAUTHORIZED_PAUSE_S: float = protocol_files.read("contract.json")["telemetry"]["unauthorizedPauseMs"] / 1000
 """Without requests after a 401: the key does not become valid by asking."""
+
+STATES = ("unknown", "approved", "declined")
 
 logger = logging.getLogger("agent_feedback")
 
@@ -58,8 +59,7 @@ class ConsentCache:
         self._http = HttpClient(options.endpoint)
         self._path = protocol_files.read("contract.json")["paths"]["consentState"]
         self._reset()
-        cache = weakref.ref(self)
-        os.register_at_fork(after_in_child=lambda: _reset(cache))
+        call_after_fork(self._reset)
 
     def _reset(self) -> None:
         self._decisions: OrderedDict[str, CachedDecision] = OrderedDict()
@@ -77,7 +77,9 @@ class ConsentCache:
                 self._decisions.move_to_end(subject)
                 return decision
             if subject not in self._requested and not self._breaker.is_open():
-                self._pending[subject] = None
+                # A subject that finds no place among as many as can be cached is asked for at a later miss.
+                if len(self._pending) < self._options.consent_cache_size:
+                    self._pending[subject] = None
                 self._start_thread()
         return decision
 
@@ -95,15 +97,21 @@ class ConsentCache:
         while subjects := self._take_pending():
             try:
                 self._store(self._fetch(subjects))
-                self._breaker.close()
-            except (ServiceUnavailable, ServiceRefused, ValueError, KeyError, TypeError) as error:
+            except Exception as error:  # whatever it is: a thread that ends here would count as running forever
                 is_unauthorized = isinstance(error, ServiceRefused) and error.status == 401
-                self._breaker.open(UNAUTHORIZED_PAUSE_S if is_unauthorized else 0.0)
+                self._pause(UNAUTHORIZED_PAUSE_S if is_unauthorized else 0.0)
                 logger.debug("consent could not be read (%s)", type(error).__name__)
             finally:
                 with self._lock:
                     self._requested.difference_update(subjects)
         self._http.close()
+
+    def _pause(self, at_least_s: float) -> None:
+        """Ask no more for a while: neither for new subjects nor for those that are pending."""
+        with self._lock:
+            self._breaker.open(at_least_s)
+            # Nothing is pending while the breaker is open, so the other threads end without looking at it.
+            self._pending.clear()
 
     def _take_pending(self) -> list[str]:
         """Return the next subjects to ask for; without any the thread ends, and a later miss starts another."""
@@ -121,12 +129,13 @@ class ConsentCache:
         response = self._http.post(self._path, body, self._options.api_key.reveal(), self._options.timeout)
         if response.status != 200:
             raise ServiceRefused(response.status)
-        return {row["subject"]: (row["state"], row["revision"]) for row in json.loads(response.body)["subjects"]}
+        return _read_states(subjects, json.loads(response.body)["subjects"])
 
     def _store(self, states: dict[str, tuple[str, int]]) -> None:
         now = time.monotonic()
         ttl_s = self._options.consent_cache_ttl
         with self._lock:
+            self._breaker.close()
             for subject, (state, revision) in states.items():
                 expires_at = now + (min(ttl_s, UNDECIDED_TTL_S) if state == "unknown" else ttl_s)
                 self._decisions[subject] = CachedDecision(state, revision, expires_at)
@@ -135,7 +144,18 @@ class ConsentCache:
                 self._decisions.popitem(last=False)
 
 
-def _reset(reference: "weakref.ref[ConsentCache]") -> None:
-    cache = reference()
-    if cache is not None:
-        cache._reset()
+def _read_states(subjects: list[str], rows: list[Any]) -> dict[str, tuple[str, int]]:
+    """Return state and revision of every subject that was asked for: unknown where the answer has none to be used."""
+    states = dict.fromkeys(subjects, ("unknown", 0))
+    for row in filter(_is_decision, rows):
+        if row["subject"] in states:
+            states[row["subject"]] = (row["state"], row["revision"])
+    return states
+
+
+def _is_decision(row: Any) -> bool:
+    """Tell whether a row names a subject, a state that there is and a revision; a boolean is no number."""
+    if not isinstance(row, dict) or not isinstance(row.get("subject"), str):
+        return False
+    revision = row.get("revision")
+    return row.get("state") in STATES and type(revision) is int and revision >= 0

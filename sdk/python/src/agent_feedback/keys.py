@@ -5,7 +5,7 @@ import hashlib
 import hmac
 import json
 import re
-from typing import Any
+from typing import Any, NoReturn, TypeVar
 
 _PRODUCT_KEY = re.compile(r"af_live_([0-9a-f]{32})_([!-~]{20,200})\Z")
 _COMPANY_KEY = re.compile(r"(af_(?:company|live)_[0-9a-f]{32})_[!-~]{20,200}\Z")
@@ -16,11 +16,34 @@ COMPANY_KEY_FORM = "a company key looks like af_company_<32 hex digits>_<secret>
 
 _encode = json.JSONEncoder(separators=(",", ":")).encode
 
+K = TypeVar("K", bound="_Key")
 
-class ProductKey:
+
+class _Key:
+    """A key, which shows its secret only to `reveal`; it cannot change, so that a copy is the key itself."""
+
+    __slots__ = ("_text",)
+
+    _text: str
+
+    def reveal(self) -> str:
+        """Return the key as text."""
+        return self._text
+
+    def __copy__(self: K) -> K:
+        return self
+
+    def __deepcopy__(self: K, _: dict[int, Any]) -> K:
+        return self
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("a key is not serialized, since that would show its secret")
+
+
+class ProductKey(_Key):
     """A product key: authenticates telemetry and signs capabilities."""
 
-    __slots__ = ("_mac", "_text", "id", "scope")
+    __slots__ = ("_mac", "id", "scope")
 
     def __init__(self, text: str) -> None:
         match = _PRODUCT_KEY.match(text)
@@ -32,10 +55,6 @@ class ProductKey:
         self._text = text
         # Copied for each signature: that is faster than to begin with the secret, and never lets another thread run.
         self._mac = hmac.new(hashlib.sha256(text.encode()).digest(), digestmod=hashlib.sha256)
-
-    def reveal(self) -> str:
-        """Return the key as text."""
-        return self._text
 
     def sign(self, claims: dict[str, Any]) -> str:
         """Return the capability of these claims, in their order."""
@@ -54,10 +73,10 @@ class ProductKey:
     __str__ = __repr__
 
 
-class CompanyKey:
+class CompanyKey(_Key):
     """A company key: authenticates customer context. A product key with the right `company` is one too."""
 
-    __slots__ = ("_public_part", "_signing_secret", "_text")
+    __slots__ = ("_public_part", "_signing_secret")
 
     def __init__(self, text: str) -> None:
         match = _COMPANY_KEY.match(text)
@@ -67,10 +86,6 @@ class CompanyKey:
         self._text = text
         # Derived for this purpose alone: such a signature is accepted nowhere else.
         self._signing_secret = hashlib.sha256(f"service-context-interaction:{text}".encode()).digest()
-
-    def reveal(self) -> str:
-        """Return the key as text."""
-        return self._text
 
     def sign(self, message: bytes) -> bytes:
         """Return the HMAC-SHA256 of a message under a secret derived from this key."""

@@ -1,6 +1,5 @@
 """The options of a company, from code or the environment, checked when the process starts and never in a request."""
 
-import math
 import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -13,6 +12,9 @@ from agent_feedback.runtime_hint import USER_AGENT
 MODE_LABELS = ("never_ask", "ask_once", "ask_always", "off")
 CACHE_MODES = ("safe", "private", "request")
 LOOPBACK_HOSTS = ("127.0.0.1", "localhost", "::1")
+
+MAX_TIME_S = 2_147_483
+"""The longest wait that sockets and threads take on every system: as many milliseconds as 31 bits hold."""
 
 RequestCallback = Callable[[Any], str | None]
 """Takes the WSGI environment, the ASGI scope or the context of an MCP request; returns a text about it or None."""
@@ -57,53 +59,67 @@ class Options(NamedTuple):
 
 
 def read_options(api_key: str | None, endpoint: str | None, settings: Mapping[str, Any]) -> Options:
-    """Return the options of arguments and environment, arguments first, or raise `InvalidOption`."""
-    options = dict(settings)
+    """Return the options of arguments and environment, arguments first, or raise `InvalidOption`.
+
+    What is switched off by AGENT_FEEDBACK_ENABLED works without a key and an endpoint, as in development.
+    """
+    options, is_on = dict(settings), is_enabled()
     company_key = read_company_key(options.pop("company_key", None))
-    options.setdefault("mode", os.environ.get("AGENT_FEEDBACK_MODE") or MODE_LABELS[0])
+    mode = _read(options.pop("mode", None), "AGENT_FEEDBACK_MODE")
+    options["mode"] = MODE_LABELS[0] if mode is None else mode
     for name, value in options.items():
         _check(name, value)
     return Options(
-        api_key=read_product_key(api_key),
-        endpoint=read_endpoint(endpoint),
-        is_enabled=read_kill_switch(),
+        api_key=read_product_key(api_key, is_required=is_on),
+        endpoint=read_endpoint(endpoint, is_required=is_on),
+        is_enabled=is_on,
         company_key=company_key,
         **options,
     )
 
 
-def read_kill_switch() -> bool:
+def is_enabled() -> bool:
     """Tell whether the package is enabled: AGENT_FEEDBACK_ENABLED is not `false`."""
-    return os.environ.get("AGENT_FEEDBACK_ENABLED", "true").strip().lower() not in ("false", "0", "no", "off")
+    return (_read(None, "AGENT_FEEDBACK_ENABLED") or "true").lower() not in ("false", "0", "no", "off")
 
 
 def read_company_key(argument: str | None) -> CompanyKey | None:
     """Return the company key of the argument or else of the environment, or raise `InvalidOption`."""
-    text = os.environ.get("AGENT_FEEDBACK_COMPANY_KEY") or None if argument is None else argument
+    text = _read(argument, "AGENT_FEEDBACK_COMPANY_KEY")
     try:
-        return None if text is None else CompanyKey(text.strip())
-    except (ValueError, TypeError, AttributeError):
+        return None if text is None else CompanyKey(text)
+    except (ValueError, TypeError):
         raise InvalidOption(f"company_key (or AGENT_FEEDBACK_COMPANY_KEY): {COMPANY_KEY_FORM}") from None
 
 
-def read_product_key(argument: str | None) -> ProductKey:
-    """Return the product key of the argument or else of the environment, or raise `InvalidOption`."""
-    text = argument or os.environ.get("AGENT_FEEDBACK_KEY", "")
-    if not text:
-        raise InvalidOption("api_key (or AGENT_FEEDBACK_KEY): the product key is missing")
+def read_product_key(argument: str | None, *, is_required: bool = True) -> ProductKey:
+    """Return the product key of the argument or else of the environment, or raise `InvalidOption`.
+
+    In place of a missing key that is not required there is one that no service knows.
+    """
+    text = _read(argument, "AGENT_FEEDBACK_KEY")
+    if text in (None, ""):
+        if is_required:
+            raise InvalidOption("api_key (or AGENT_FEEDBACK_KEY): the product key is missing")
+        text = f"af_live_{'0' * 32}_{os.urandom(32).hex()}"
     try:
-        return ProductKey(text.strip())
-    except (ValueError, TypeError, AttributeError):
+        return ProductKey(text)
+    except (ValueError, TypeError):
         raise InvalidOption(f"api_key (or AGENT_FEEDBACK_KEY): {PRODUCT_KEY_FORM}") from None
 
 
-def read_endpoint(argument: str | None) -> str:
-    """Return the service's address, or raise `InvalidOption`."""
+def read_endpoint(argument: str | None, *, is_required: bool = True) -> str:
+    """Return the service's address, or raise `InvalidOption`; empty for a missing one that is not required."""
     error = InvalidOption(
         "endpoint (or AGENT_FEEDBACK_URL): an https URL without credentials, query or fragment is needed; "
         "http only for the machine itself"
     )
-    url = (argument or os.environ.get("AGENT_FEEDBACK_URL", "")).strip().rstrip("/")
+    text = _read(argument, "AGENT_FEEDBACK_URL")
+    if text in (None, "") and not is_required:
+        return ""
+    if not isinstance(text, str):
+        raise error
+    url = text.rstrip("/")
     try:
         parts = urlsplit(url)
         is_safe = parts.scheme == "https" or (parts.scheme == "http" and parts.hostname in LOOPBACK_HOSTS)
@@ -116,6 +132,13 @@ def read_endpoint(argument: str | None) -> str:
     return url
 
 
+def _read(argument: Any, variable: str) -> Any:
+    """Return an argument, or else a variable of the environment, trimmed; None without either."""
+    if argument is None:
+        return os.environ.get(variable, "").strip() or None
+    return argument.strip() if isinstance(argument, str) else argument
+
+
 def _check(name: str, value: Any) -> None:
     if name not in _RULES:
         names = sorted((*_RULES, "company_key"))
@@ -126,7 +149,7 @@ def _check(name: str, value: Any) -> None:
 
 
 def _is_time(value: Any) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and 0 < value < math.inf
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and 0 < value <= MAX_TIME_S
 
 
 def _is_count(value: Any) -> bool:
@@ -134,7 +157,14 @@ def _is_count(value: Any) -> bool:
 
 
 def _is_callback(value: Any) -> bool:
-    return value is None or callable(value)
+    return value is None or (callable(value) and not _is_asynchronous(value))
+
+
+def _is_asynchronous(value: Any) -> bool:
+    # A process that has no callbacks starts sooner without it.
+    from inspect import iscoroutinefunction  # noqa: PLC0415  # see above
+
+    return iscoroutinefunction(value) or iscoroutinefunction(type(value).__call__)
 
 
 def _is_hint(value: Any) -> bool:
@@ -155,16 +185,16 @@ _RULES: dict[str, tuple[Callable[[Any], bool], str]] = {
     **dict.fromkeys(("include", "exclude"), (_are_patterns, "a list of path patterns is needed, each from / or *")),
     **dict.fromkeys(
         ("customer_ref", "session_ref", "operation", "should_instrument"),
-        (_is_callback, "a function that takes the WSGI environment or the ASGI scope is needed"),
+        (_is_callback, "a function of the WSGI environment or ASGI scope, no asynchronous one, is needed"),
     ),
-    "on_drop": (_is_callback, "a function that takes a reason and a number is needed"),
+    "on_drop": (_is_callback, "a function of a reason and a number, no asynchronous one, is needed"),
     "runtime_hint": (
         _is_hint,
-        f"a function of the WSGI environment or ASGI scope, or {USER_AGENT!r}, is needed",
+        f"a function of the WSGI environment or ASGI scope, no asynchronous one, or {USER_AGENT!r}, is needed",
     ),
     **dict.fromkeys(
         ("flush_interval", "timeout", "shutdown_timeout", "consent_cache_ttl", "context_timeout", "relay_timeout"),
-        (_is_time, "a number of seconds above zero is needed"),
+        (_is_time, f"a number of seconds above zero, at most {MAX_TIME_S}, is needed"),
     ),
     **dict.fromkeys(
         ("max_queue_size", "max_attempts", "max_body_bytes", "consent_cache_size"),

@@ -13,8 +13,10 @@ from agent_feedback.errors import InvalidOption, ServiceRefused, ServiceUnavaila
 from agent_feedback.http.client import HttpClient, HttpResponse, backoff_s
 from agent_feedback.options import LOOPBACK_HOSTS
 
-TIMEOUT_S = 10.0
-RETRY_DELAY_S = 0.5
+_BOUNDS: dict[str, int] = protocol_files.read("contract.json")["agent"]
+
+TIMEOUT_S = _BOUNDS["timeoutMs"] / 1000
+RETRY_DELAY_S = _BOUNDS["retryDelayMs"] / 1000
 MAX_TEXT_LENGTH = 200
 MAX_PAGE_BYTES = 16 * 1024 * 1024
 """A longer response of a product is not read."""
@@ -35,6 +37,11 @@ class Page(NamedTuple):
     method: str = "GET"
     request_headers: Mapping[str, str] = {}
     """The headers of the request, credentials included."""
+
+    def __repr__(self) -> str:
+        # Neither the user's credentials nor what the product has answered: it may be logged.
+        url = self.url.partition("?")[0]
+        return f"Page({self.method} {url}, status_code={self.status_code}, {len(self.content)} bytes)"
 
 
 def origin_of(url: str) -> str:

@@ -5,14 +5,17 @@ import logging
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple, TypeVar
 
+from agent_feedback import protocol_files
 from agent_feedback.errors import ServiceError, ServiceRefused, ServiceUnavailable
 from agent_feedback.http.circuit_breaker import CircuitBreaker
 from agent_feedback.http.client import HttpClient, HttpResponse
 from agent_feedback.keys import CompanyKey
 
-BREAKER_OPEN_S = 5.0
+_BOUNDS: dict[str, Any] = protocol_files.read("contract.json")["contextClient"]
 
-_OUTAGE_STATUSES = (401, 408, 429)
+BREAKER_OPEN_S: float = _BOUNDS["pauseMs"] / 1000
+
+_OUTAGE_STATUSES: list[int] = _BOUNDS["pausingStatuses"]
 """Error statuses that every other call would meet as well, beside every 5xx."""
 
 logger = logging.getLogger("agent_feedback")
@@ -67,11 +70,7 @@ class ContextClient:
             # A caller that wants the errors gets the real one.
             if not options.raise_errors and self._breaker.is_open():
                 return default
-            content = self._send(call, options.timeout)
-            try:
-                return parse(content)
-            except (KeyError, TypeError, ValueError, AttributeError):
-                raise ServiceUnavailable("the answer cannot be read") from None
+            return self._send(call, parse, options.timeout)
         except Exception as error:
             if options.raise_errors:
                 raise
@@ -83,7 +82,7 @@ class ContextClient:
         if self._http is not None:
             self._http.close()
 
-    def _send(self, call: ContextCall, timeout: float | None) -> JsonObject:
+    def _send(self, call: ContextCall, parse: Callable[[JsonObject], T], timeout: float | None) -> T:
         access = self._access
         if not access.is_enabled:
             raise ServiceUnavailable("it is switched off by AGENT_FEEDBACK_ENABLED")
@@ -95,15 +94,16 @@ class ContextClient:
             timeout_s = access.timeout if timeout is None else timeout
             response = self._http.request(call.method, call.path, body, headers, timeout_s)
             content = _parse(response)
+            if response.status == 200:
+                result = _read(content, parse)
+                self._breaker.close()
+                return result
         except ServiceUnavailable:
             self._breaker.open()
             raise
-        if response.status != 200:
-            if response.status in _OUTAGE_STATUSES or response.status >= 500:
-                self._breaker.open(response.retry_after_s)
-            raise ServiceRefused(response.status, content)
-        self._breaker.close()
-        return content
+        if response.status in _OUTAGE_STATUSES or response.status >= 500:
+            self._breaker.open(response.retry_after_s)
+        raise ServiceRefused(response.status, content)
 
     def _warn(self, path: str, error: Exception) -> None:
         """Warn once of each kind: there may be thousands of responses a second."""
@@ -120,6 +120,14 @@ class ContextClient:
         if kind not in self._warned:
             self._warned.add(kind)
             logger.warning("%s", message)
+
+
+def _read(content: JsonObject, parse: Callable[[JsonObject], T]) -> T:
+    """Return what `parse` makes of an answer; raise `ServiceUnavailable` for one that lacks what is needed."""
+    try:
+        return parse(content)
+    except (KeyError, TypeError, ValueError, AttributeError):
+        raise ServiceUnavailable("the answer cannot be read") from None
 
 
 def _parse(response: HttpResponse) -> JsonObject:

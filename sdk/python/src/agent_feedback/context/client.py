@@ -26,7 +26,7 @@ from agent_feedback.context.interaction import (
 )
 from agent_feedback.errors import InvalidOption
 from agent_feedback.operation import normalize_named_operation
-from agent_feedback.options import Options, read_company_key, read_endpoint, read_kill_switch
+from agent_feedback.options import Options, is_enabled, read_company_key, read_endpoint
 from agent_feedback.request import source_of
 
 TIMEOUT_S = 0.25
@@ -99,10 +99,10 @@ class CustomerContext:
     def __init__(
         self, company_key: str | None = None, *, endpoint: str | None = None, timeout: float = TIMEOUT_S
     ) -> None:
-        key = read_company_key(company_key)
-        if key is None:
+        key, is_on = read_company_key(company_key), is_enabled()
+        if key is None and is_on:
             raise InvalidOption("company_key (or AGENT_FEEDBACK_COMPANY_KEY) is needed")
-        self._connect(ContextAccess(key, read_endpoint(endpoint), timeout, read_kill_switch()))
+        self._connect(ContextAccess(key, read_endpoint(endpoint, is_required=is_on), timeout, is_on))
 
     @classmethod
     def from_options(cls, options: Options) -> "CustomerContext":

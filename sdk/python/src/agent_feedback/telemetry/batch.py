@@ -7,9 +7,10 @@ from agent_feedback.telemetry.losses import LossReport
 
 
 class QueuedEvent(NamedTuple):
-    """An event as JSON, and how many requests with it have failed."""
+    """An event as JSON, when it was put (on the monotonic clock), and how many requests with it have failed."""
 
     text: bytes
+    put_at: float
     failures: int = 0
 
 
@@ -37,5 +38,5 @@ class Batch:
 
     def count_failures(self, failures: int) -> int:
         """Add failures to every event, and return how many each has now."""
-        self.events = [QueuedEvent(event.text, event.failures + failures) for event in self.events]
+        self.events = [QueuedEvent(event.text, event.put_at, event.failures + failures) for event in self.events]
         return self.events[0].failures

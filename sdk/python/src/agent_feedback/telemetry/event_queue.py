@@ -1,11 +1,13 @@
 """The bounded queue of telemetry events, and its account of every event. It has no lock of its own."""
 
+import time
 from collections import Counter, deque
 
+from agent_feedback import protocol_files
 from agent_feedback.telemetry.batch import Batch, QueuedEvent
 from agent_feedback.telemetry.losses import UnreportedLosses
 
-BATCH_SIZE = 50
+BATCH_SIZE: int = protocol_files.read("contract.json")["telemetry"]["batchSize"]
 
 
 class EventQueue:
@@ -30,8 +32,12 @@ class EventQueue:
         if is_full:
             self._merge_waiting()
             self.events.popleft()
-        self.events.append(QueuedEvent(text))
+        self.events.append(QueuedEvent(text, time.monotonic()))
         return "queue_full" if is_full else None
+
+    def age_s(self) -> float:
+        """Return for how many seconds the oldest event has waited; 0 without any."""
+        return time.monotonic() - self.events[0].put_at if self.events else 0.0
 
     def take_batch(self) -> Batch | None:
         """Return the batch to be sent now, or None if there are no events."""

@@ -1,12 +1,9 @@
 """The telemetry queue: bounded, emptied by a background thread, and never in the way of a response."""
 
-import atexit
 import json
 import logging
-import os
 import threading
 import time
-import weakref
 from collections import Counter
 from contextlib import suppress
 from typing import Any
@@ -15,13 +12,17 @@ from agent_feedback import protocol_files
 from agent_feedback.errors import ServiceUnavailable, ServiceUnreachable
 from agent_feedback.http.client import HttpClient, HttpResponse, backoff_s
 from agent_feedback.options import Options
+from agent_feedback.process_hooks import call_after_fork, call_at_exit
 from agent_feedback.telemetry.batch import Batch
 from agent_feedback.telemetry.event_queue import BATCH_SIZE, EventQueue
 from agent_feedback.telemetry.refusals import counted_events, exceeded_quota, refused_indexes
 
-FIRST_BACKOFF_S = 0.2
-MAX_BACKOFF_S = 5.0
-UNAUTHORIZED_PAUSE_S = 60.0
+_CONTRACT: dict[str, Any] = protocol_files.read("contract.json")
+_BOUNDS: dict[str, int] = _CONTRACT["telemetry"]
+
+FIRST_BACKOFF_S = _BOUNDS["firstBackoffMs"] / 1000
+MAX_BACKOFF_S = _BOUNDS["maxBackoffMs"] / 1000
+UNAUTHORIZED_PAUSE_S = _BOUNDS["unauthorizedPauseMs"] / 1000
 """After a 401 nothing is sent for this long: the key does not become valid by asking."""
 
 _WARNINGS = {
@@ -54,14 +55,12 @@ class TelemetryQueue:
     def __init__(self, options: Options) -> None:
         self._options = options
         self._http = HttpClient(options.endpoint)
-        self._path = protocol_files.read("contract.json")["paths"]["telemetry"]
+        self._path = _CONTRACT["paths"]["telemetry"]
         self._warnings = dict(_WARNINGS)
         self._reset()
-        queue = weakref.ref(self)
-        if hasattr(os, "register_at_fork"):
-            # A forked worker starts with an empty queue: the parent sends what it had queued, and tells what it lost.
-            os.register_at_fork(after_in_child=lambda: _call(queue, "_reset"))
-        atexit.register(lambda: _call(queue, "shutdown"))
+        # A forked worker starts with an empty queue: the parent sends what it had queued, and tells what it lost.
+        call_after_fork(self._reset)
+        call_at_exit(self.shutdown)
 
     @property
     def counters(self) -> Counter[str]:
@@ -178,7 +177,7 @@ class TelemetryQueue:
             if not queue.waiting:
                 self._condition.wait_for(
                     lambda: len(queue.events) >= BATCH_SIZE or self._is_closing or self._flushes,
-                    self._options.flush_interval,
+                    self._options.flush_interval - queue.age_s(),
                 )
             return queue.take_batch()
 
@@ -277,9 +276,3 @@ def _as_json(event: Event) -> bytes | None:
         return _encode(event).encode()
     except Exception:
         return None
-
-
-def _call(reference: "weakref.ref[TelemetryQueue]", method: str) -> None:
-    queue = reference()
-    if queue is not None:
-        getattr(queue, method)()
