@@ -57,7 +57,7 @@ class Interaction:
 
     def encode_envelope(self) -> str:
         """Return `envelope` as JSON, faster than by encoding it."""
-        return encode(self._envelope_context())
+        return encode(self._envelope_context()) if self._is_recorded() else "{}"
 
     def finish(self, *, status_code: int | None = None, duration_ms: float | None = None) -> None:
         """Put the interaction's telemetry event into the queue, once."""
