@@ -179,6 +179,11 @@ def test_the_link_has_the_mount_and_nothing_of_the_host(adapter: str, by_request
     assert response.get_all("Link") == [request_link("/shop/orders/12?a=1")]
 
 
+def test_a_target_that_would_end_the_link_is_percent_encoded(adapter: str, by_request: Client) -> None:
+    response = respond(adapter, by_request, Call(query='a=<b> "c"\t\x01\x7f&d=%3E'))
+    assert response.get_all("Link") == [request_link("/orders/12?a=%3Cb%3E%20%22c%22%09%01%7F&d=%3E")]
+
+
 def test_a_target_that_reads_as_a_host_is_in_no_link(adapter: str, by_request: Client) -> None:
     response = respond(adapter, by_request, Call(path="//evil.example/orders"))
     assert (response.get_all("Vary"), response.get_all("Link")) == (["Agent-Feedback-Request"], [])

@@ -2,7 +2,9 @@
 
 import json
 import logging
+import re
 from typing import Any, NamedTuple
+from urllib.parse import quote
 
 from agent_feedback import delivery, protocol_files
 from agent_feedback.callbacks import Callbacks
@@ -25,6 +27,8 @@ _REQUEST_HEADER: str = _CONTRACT["request"]
 _REQUEST_HEADER_KEY = _REQUEST_HEADER.lower()
 _REQUEST_VALUE: str = _CONTRACT["requestValue"]
 _VARY = ("Vary", _REQUEST_HEADER)
+# What would end the target or the header; some servers pass on a request line that holds it.
+_UNSAFE_IN_LINK = re.compile(r'[\x00-\x20<>"\x7f]')
 
 _BYTE_HEADERS = frozenset({"etag", "digest", "content-digest", "repr-digest", "content-md5", "accept-ranges"})
 """Headers that describe the bytes of the original body."""
@@ -197,7 +201,8 @@ def _request_headers(request: Request, index: dict[str, str], *, may_link: bool)
     headers = [] if varies & {"*", _REQUEST_HEADER_KEY} else [_VARY]
     # Two slashes at the beginning would name another host.
     if may_link and request.method in ("GET", "HEAD") and not request.target.startswith("//"):
-        headers.append(("Link", _CONTRACT["requestLink"].replace("{target}", request.target)))
+        target = _UNSAFE_IN_LINK.sub(lambda match: quote(match[0], safe=""), request.target)
+        headers.append(("Link", _CONTRACT["requestLink"].replace("{target}", target)))
     return headers
 
 
