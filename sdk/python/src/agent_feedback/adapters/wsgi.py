@@ -3,7 +3,6 @@
 Whatever fails in here, the product's response leaves as the product made it.
 """
 
-import time
 from collections.abc import Callable, Iterable
 from functools import cached_property
 from http import HTTPStatus
@@ -73,7 +72,6 @@ class WsgiAdapter:
         slot = instrumentation.open_slot(request)
         if INTERACTION_KEY in environ:
             start_response = _make_private(start_response)
-        started_at = time.perf_counter()
         response = BufferedResponse(start_response, instrumentation, request, slot)
         chunks = self._app(environ, response)
         head = response.head
@@ -84,9 +82,8 @@ class WsgiAdapter:
             response.start(head.headers)
             return chunks  # type: ignore[no-any-return]  # as above
         try:
-            body = BufferedBody(chunks, instrumentation.max_body_bytes)
-            if response.head is not None:  # while its body was read it may have written, or started over
-                response.finish(body, (time.perf_counter() - started_at) * 1000)
+            body = BufferedBody(chunks)
+            response.finish(body)
         except BaseException:
             close_body(chunks)
             raise
