@@ -156,7 +156,9 @@ def test_a_length_that_is_not_true_gets_nothing(product: Product) -> None:
 @pytest.mark.parametrize("path", ["/raises", "/raises-whole"])
 def test_a_response_that_fails_is_the_products_own(product: Product, path: str) -> None:
     plain, response = failure_of(product, EXCLUDED + path), failure_of(product, path)
-    assert response == plain
+    # An SDK that has held back a body of a known length may fail before the first byte, and with the server's own 500.
+    is_held_back = path == "/raises-whole" and (response is None or response[0] == 500)
+    assert response == plain or is_held_back
     require_no_events(product)
     assert product.get("/exact").status == 200
 
