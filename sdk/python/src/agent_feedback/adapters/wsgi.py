@@ -74,6 +74,8 @@ class WsgiAdapter:
             start_response = _make_private(start_response)
         response = BufferedResponse(start_response, instrumentation, request, slot)
         chunks = self._app(environ, response)
+        if not response.is_called and not isinstance(chunks, (list, tuple)) and hasattr(chunks, "__iter__"):
+            chunks = _with_first_chunk(chunks)
         head = response.head
         if head is None or not instrumentation.is_bounded(head, is_complete=isinstance(chunks, (list, tuple))):
             response.start()
@@ -82,12 +84,23 @@ class WsgiAdapter:
             response.start(head.headers)
             return chunks  # type: ignore[no-any-return]  # as above
         try:
-            body = BufferedBody(chunks)
+            body = chunks if isinstance(chunks, BufferedBody) else BufferedBody(chunks)
             response.finish(body)
         except BaseException:
             close_body(chunks)
             raise
         return body if body.replaces_source else chunks
+
+
+def _with_first_chunk(chunks: Iterable[bytes]) -> BufferedBody:
+    """Return the body of an application that starts its response with its first chunk, as a generator does."""
+    try:
+        body = BufferedBody(chunks)
+        body.read_chunk()
+    except BaseException:
+        close_body(chunks)
+        raise
+    return body
 
 
 def _relay(relay: Relay, environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:

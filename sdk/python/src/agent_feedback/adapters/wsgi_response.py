@@ -24,9 +24,11 @@ class BufferedResponse:
         self._has_started, self._started_at = False, time.perf_counter()
         self.head: ResponseHead | None = None
         """The buffered start, until it is passed on."""
+        self.is_called = False
+        """Whether the application has started its response."""
 
     def __call__(self, status: str, headers: Headers, exc_info: Any = None) -> Callable[[bytes], Any]:
-        # A generator starts its response with its first chunk: too late to be buffered.
+        self.is_called = True
         self.head = None if exc_info or self._has_started else self._read_head(status, headers)
         if self.head is not None:
             self._status, self._headers = status, headers
