@@ -65,6 +65,7 @@ class Instrumentation:
     def __init__(self, services: Services, callbacks: Callbacks, customer_context: CustomerContext) -> None:
         self._services, self._callbacks, self._options = services, callbacks, services.options
         self.max_body_bytes: int = self._options.max_body_bytes
+        self.context_timeout_s: float = self._options.context_timeout
         self._paths = PathRules(self._options.include, self._options.exclude)
         self._link = ("Link", _CONTRACT["discoveryLink"].replace("{endpoint}", self._options.endpoint))
         self._is_by_request = self._options.cache_mode == "request"

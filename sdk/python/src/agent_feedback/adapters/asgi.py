@@ -12,10 +12,10 @@ from urllib.parse import quote
 
 from agent_feedback.adapters.asgi_input import read_input
 from agent_feedback.adapters.asgi_response import BufferedResponse, encode_headers
-from agent_feedback.adapters.asgi_threads import Threads
+from agent_feedback.adapters.asgi_threads import NoThread, Threads
 from agent_feedback.context.interaction import INTERACTION_KEY
 from agent_feedback.instrumentation import Instrumentation
-from agent_feedback.relay import Relay, RelayError, RelayRequest, mount_path
+from agent_feedback.relay import Relay, RelayError, RelayRequest, mount_path, unavailable
 
 Scope = dict[str, Any]
 Receive = Callable[[], Awaitable[dict[str, Any]]]
@@ -62,7 +62,8 @@ class AsgiAdapter:
 
     def __init__(self, app: Callable[..., Awaitable[Any]], instrumentation: Instrumentation) -> None:
         self._app, self._instrumentation = app, instrumentation
-        self._threads = Threads()
+        # Agents that wait for the service take no threads from the product's own responses.
+        self._threads, self._relay_threads = Threads("agent-feedback-context"), Threads("agent-feedback-relay")
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a connection."""
@@ -104,7 +105,10 @@ class AsgiAdapter:
             read = _return(text)
         authorization = request.header("authorization") or ""
         relay_request = RelayRequest(request.method, request.mounted_path, authorization, request.mount)
-        response = await self._threads.run(relay.answer, relay_request, read)
+        try:
+            response = await self._relay_threads.run(None, relay.answer, relay_request, read)
+        except NoThread:
+            response = relay.answer(relay_request, _raise(unavailable()))
         headers = encode_headers(response.headers)
         await send({"type": "http.response.start", "status": response.status, "headers": headers})
         body = b"" if request.method == "HEAD" else response.body
