@@ -3,6 +3,8 @@
 import json
 import logging
 import re
+from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 from urllib.parse import quote
 
@@ -57,6 +59,8 @@ class ModifiedResponse(NamedTuple):
 
     headers: Headers
     body: bytes | None
+    record: Callable[[], None]
+    """Records the interaction; for the adapter to call where the response does become that."""
 
 
 class Instrumentation:
@@ -131,7 +135,7 @@ class Instrumentation:
     def modify(
         self, request: Request, slot: ContextSlot | None, head: ResponseHead, body: bytes, duration_ms: float
     ) -> ModifiedResponse | None:
-        """Return what a response becomes, and record its interaction; None leaves it as the product made it."""
+        """Return what a response becomes; None leaves it as the product made it."""
         if len(body) > self._options.max_body_bytes or head.length not in (None, len(body)):
             return None
         try:
@@ -169,16 +173,20 @@ class Instrumentation:
                 headers += pending.headers
         if has_envelope:
             headers.append(self._link)
-            interaction.finish(status_code=head.status_code, duration_ms=duration_ms)
-        return self._respond(head, headers, shape.add(members) if members else None) if headers or members else None
+        if not headers and not members:
+            return None
+        body = shape.add(members) if members else None
+        finish = partial(interaction.finish, status_code=head.status_code, duration_ms=duration_ms)
+        return ModifiedResponse(self._headers(head, headers, body), body, finish if has_envelope else _record_nothing)
 
-    def _respond(self, head: ResponseHead, added_headers: Headers, body: bytes | None) -> ModifiedResponse:
-        """Return the response with headers that are right for its body."""
+    @staticmethod
+    def _headers(head: ResponseHead, added_headers: Headers, body: bytes | None) -> Headers:
+        """Return headers that are right for the body."""
         replaced = _CACHE_HEADERS if body is None else _REPLACED_HEADERS
         headers = [(name, value) for name, value in head.headers if name.lower() not in replaced]
         if body is not None:
             headers.append(("Content-Length", str(len(body))))
-        return ModifiedResponse([*headers, PRIVATE, *added_headers], body)
+        return [*headers, PRIVATE, *added_headers]
 
     def _build_action(self, info: ResponseInfo, pending: PendingAction) -> dict[str, Any] | None:
         try:
@@ -192,6 +200,10 @@ class Instrumentation:
         if kind not in self._warned:
             self._warned.add(kind)
             logger.warning("something was not added (%s); the rest of the response is as the product made it", kind)
+
+
+def _record_nothing() -> None:
+    """Record nothing: without an envelope there is no interaction."""
 
 
 _SURFACES = {"json": "http_json", "html": "html"}

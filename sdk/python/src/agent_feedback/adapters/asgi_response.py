@@ -99,8 +99,10 @@ class BufferedResponse:
         """Pass on the complete response, modified if it can be."""
         text = b"".join(message.get("body", b"") for message in self._messages[1:])
         modified = await self._modify(head, text)
-        if modified is not None and modified.body is not None:
-            self._messages[1:] = [{**self._messages[-1], "body": modified.body}]
+        if modified is not None:
+            modified.record()
+            if modified.body is not None:
+                self._messages[1:] = [{**self._messages[-1], "body": modified.body}]
         await self.release(head.headers if modified is None else modified.headers)
 
     async def _modify(self, head: ResponseHead, text: bytes) -> ModifiedResponse | None:

@@ -49,8 +49,9 @@ class Threads:
             self._executor = ThreadPoolExecutor(MAX_THREADS, self._name)
         if not self._free.acquire(blocking=False):
             raise NoThread
+        context = copy_context()
         try:
-            future = self._executor.submit(copy_context().run, function, *args, **kwargs)
+            future = self._executor.submit(lambda: context.run(function, *args, **kwargs))
         except RuntimeError:
             self._free.release()
             raise NoThread from None

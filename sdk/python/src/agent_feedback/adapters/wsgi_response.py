@@ -52,6 +52,8 @@ class BufferedResponse:
             return
         duration_ms = (time.perf_counter() - self._started_at) * 1000
         modified = self._instrumentation.modify(self._request, self._slot, head, text, duration_ms)
+        if modified is not None:
+            modified.record()
         self.start(head.headers if modified is None else modified.headers)
         if modified is not None and modified.body is not None:
             body.replace(modified.body)
