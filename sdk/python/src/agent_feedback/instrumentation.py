@@ -78,6 +78,10 @@ class Instrumentation:
         self.relay = Relay(self._options.endpoint, self._options.relay_timeout) if key else None
         self._warned: set[str] = set()
 
+    def flush(self) -> None:
+        """Send the queued telemetry, within the option `shutdown_timeout`."""
+        self._services.telemetry.flush()
+
     def covers(self, request: Request) -> bool:
         """Tell whether the response to this request may be of interest at all, and read its privacy signal."""
         if self._actions:  # the product's code may retrieve context for any request

@@ -1,7 +1,7 @@
 """The ASGI adapter: adds the envelope and the context action to eligible responses, and passes all others unchanged.
 
-Only HTTP is touched; WebSockets and the lifespan are the product's own. Whatever fails in here, the product's response
-leaves as the product made it.
+Only HTTP is touched; WebSockets and the lifespan are the product's own, but for the telemetry that is sent before the
+lifespan ends. Whatever fails in here, the product's response leaves as the product made it.
 """
 
 from collections.abc import Awaitable, Callable
@@ -20,6 +20,8 @@ from agent_feedback.relay import Relay, RelayError, RelayRequest, mount_path, un
 Scope = dict[str, Any]
 Receive = Callable[[], Awaitable[dict[str, Any]]]
 Send = Callable[[dict[str, Any]], Awaitable[None]]
+
+_LAST_MESSAGES = ("lifespan.shutdown.complete", "lifespan.shutdown.failed")
 
 
 class AsgiRequest:
@@ -68,7 +70,7 @@ class AsgiAdapter:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a connection."""
         if scope["type"] != "http":
-            await self._app(scope, receive, send)
+            await self._app(scope, receive, self._flush_before_end(send) if scope["type"] == "lifespan" else send)
             return
         request = AsgiRequest(scope)
         relay = self._instrumentation.relay
@@ -78,6 +80,17 @@ class AsgiAdapter:
             await self._run(request, receive, send)
         else:
             await self._app(scope, receive, send)
+
+    def _flush_before_end(self, send: Send) -> Send:
+        """Return a `send` that sends the telemetry first: uvicorn ends the process without Python's exit hooks."""
+
+        async def send_at_end(message: dict[str, Any]) -> None:
+            if message["type"] in _LAST_MESSAGES:
+                with suppress(Exception):
+                    await self._threads.run(None, self._instrumentation.flush)
+            await send(message)
+
+        return send_at_end
 
     async def _run(self, request: AsgiRequest, receive: Receive, send: Send) -> None:
         """Run the product and buffer its response as far as it may be modified."""
