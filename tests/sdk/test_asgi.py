@@ -225,8 +225,8 @@ def test_the_response_does_not_wait_for_background_work(feedback: Client) -> Non
     assert done == [2]
 
 
-@pytest.mark.parametrize("scope_type", ["lifespan", "websocket", "webtransport"])
-def test_what_is_not_http_is_the_products_own(feedback: Client, scope_type: str) -> None:
+@pytest.mark.parametrize("scope_type", ["websocket", "webtransport"])
+def test_what_is_neither_http_nor_lifespan_is_the_products_own(feedback: Client, scope_type: str) -> None:
     calls: list[tuple[Any, ...]] = []
 
     async def app(*arguments: Any) -> None:

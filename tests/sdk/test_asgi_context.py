@@ -137,7 +137,9 @@ def test_without_an_answer_the_response_has_the_envelope_alone(endpoint: Endpoin
     assert list(json.loads(result.response.body)) == ["a", "_agentFeedback"]
 
 
-def test_without_a_thread_the_response_leaves_as_it_is(endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_thread_the_response_has_the_envelope_alone(
+    endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def fail(thread: threading.Thread) -> None:
         raise RuntimeError("can't start new thread")
 
@@ -155,7 +157,30 @@ def test_without_a_thread_the_response_leaves_as_it_is(endpoint: Endpoint, monke
             await app(make_scope(), None, send)
         return messages
 
-    assert asyncio.run(run()) == [start(), part()]
+    assert list(json.loads(asyncio.run(run())[1]["body"])) == ["a", "_agentFeedback"]
+
+
+def test_a_thread_that_takes_too_long_costs_the_action_alone(
+    endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    feedback, is_over = CompanyClient(endpoint.url, context_timeout=0.01), threading.Event()
+    monkeypatch.setattr(feedback.customer_context, "request_enrichment", lambda *args, **settings: is_over.wait(20))
+    app = feedback.asgi(make_asgi_asking(feedback))
+
+    async def run() -> list[Message]:
+        messages: list[Message] = []
+
+        async def send(message: Message) -> None:
+            messages.append(message)
+
+        await app(make_scope(), None, send)
+        assert not is_over.is_set()
+        is_over.set()
+        return messages
+
+    assert list(json.loads(asyncio.run(run())[1]["body"])) == ["a", "_agentFeedback"]
+    app._threads._executor.shutdown()  # type: ignore[attr-defined]  # what the thread returns comes too late
+    assert len(feedback.events) == 1
 
 
 def test_context_for_advertising_is_empty_under_the_privacy_signal_in_threads_too(endpoint: Endpoint) -> None:

@@ -3,6 +3,7 @@
 import json
 from datetime import datetime
 
+import pytest
 from agent_feedback import AgentFeedback, Interaction
 
 from tests.sdk.endpoint import KEY
@@ -58,3 +59,10 @@ def test_no_two_responses_have_the_same_capability_even_for_one_interaction() ->
 def test_the_key_is_not_in_it() -> None:
     envelope = json.dumps(AgentFeedback(KEY, endpoint=URL).start("/orders").envelope())
     assert "conformance_secret" not in envelope
+
+
+@pytest.mark.parametrize(("enabled", "mode"), [("false", "never_ask"), ("true", "off")])
+def test_its_text_is_empty_where_the_envelope_is(monkeypatch: pytest.MonkeyPatch, enabled: str, mode: str) -> None:
+    monkeypatch.setenv("AGENT_FEEDBACK_ENABLED", enabled)
+    interaction = AgentFeedback(KEY, endpoint=URL, mode=mode).start("/orders")
+    assert json.loads(interaction.encode_envelope()) == interaction.envelope() == {}

@@ -6,7 +6,6 @@ from typing import Any
 
 import agent_feedback
 import pytest
-from agent_feedback import AgentFeedback
 from django.conf import settings
 from django.http import HttpRequest, JsonResponse
 from django.urls import path
@@ -94,18 +93,18 @@ def test_fastapi_with_the_adapter_as_its_middleware(monkeypatch: pytest.MonkeyPa
     check(fetch_asgi(names["api"], "/orders").response, events)
 
 
-def test_the_example_for_fastapi_ends_with_its_lifespan(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_example_for_fastapi_sends_its_telemetry_at_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
     (example,) = examples_of("FastAPI")
     names, _ = run(example, monkeypatch)
-    stops: list[bool] = []
-    monkeypatch.setattr(AgentFeedback, "shutdown", lambda feedback: stops.append(True))
+    flushes: list[bool] = []
+    monkeypatch.setattr(names["feedback"].telemetry, "flush", lambda: flushes.append(True))
     phases = [{"type": "lifespan.startup"}, {"type": "lifespan.shutdown"}]
     result = fetch_asgi(names["app"], received=phases, type="lifespan")
     assert [message["type"] for message in result.messages] == [
         "lifespan.startup.complete",
         "lifespan.shutdown.complete",
     ]
-    assert stops == [True]
+    assert flushes == [True]
 
 
 def test_every_option_is_in_the_table() -> None:

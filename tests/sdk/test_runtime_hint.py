@@ -1,6 +1,7 @@
 """Hints hold product tokens, never a contact address, and nothing that the service would refuse."""
 
 import pytest
+from agent_feedback.runtime_hint import user_agent_hint
 
 from tests.sdk.site import Client, fetch, make_app
 
@@ -36,6 +37,13 @@ def sent_hint(user_agent: str) -> str | None:
 )
 def test_the_user_agent_is_cut_to_its_product_tokens(user_agent: str, hint: str | None) -> None:
     assert sent_hint(user_agent) == hint
+
+
+def test_the_words_of_a_user_agent_may_be_long() -> None:
+    """Would take an hour if the time grew with the square of the length."""
+    for word in ("x" * 200_000, "x." * 100_000, "(" * 200_000, "x/" * 100_000, "%4" * 100_000):
+        assert user_agent_hint(f"Bot/1 {word}@example.com") == "Bot/1"
+        user_agent_hint(f"Bot/1 {word}")
 
 
 def test_a_request_without_a_user_agent_has_no_hint() -> None:

@@ -4,6 +4,7 @@ import base64
 import json
 import re
 import time
+from datetime import datetime
 from typing import Any
 
 import pytest
@@ -99,6 +100,20 @@ def test_what_is_left_alone_has_neither_header_nor_event(adapter: str, body: byt
     assert feedback.events == []
 
 
+def test_the_event_is_dated_at_the_beginning_of_the_request(adapter: str) -> None:
+    feedback = make_client()
+    begun_at: list[float] = []
+
+    def view(source: dict[str, Any]) -> None:
+        begun_at.append(time.time())
+        time.sleep(0.2)
+
+    respond(adapter, feedback, Call(view=view))
+    (event,) = feedback.events
+    assert datetime.fromisoformat(event["occurredAt"]).timestamp() < begun_at[0] + 0.2
+    assert event["durationMs"] >= 200
+
+
 # The cache mode `request`.
 
 
@@ -177,6 +192,11 @@ def test_the_link_has_the_mount_and_nothing_of_the_host(adapter: str, by_request
     headers = {"Host": "evil.example", "X-Forwarded-Host": "evil.example", "X-Forwarded-Prefix": "/evil"}
     response = respond(adapter, by_request, Call(mount="/shop", query="a=1", request_headers=headers))
     assert response.get_all("Link") == [request_link("/shop/orders/12?a=1")]
+
+
+def test_a_target_that_would_end_the_link_is_percent_encoded(adapter: str, by_request: Client) -> None:
+    response = respond(adapter, by_request, Call(query='a=<b> "c"\t\x01\x7f&d=%3E'))
+    assert response.get_all("Link") == [request_link("/orders/12?a=%3Cb%3E%20%22c%22%09%01%7F&d=%3E")]
 
 
 def test_a_target_that_reads_as_a_host_is_in_no_link(adapter: str, by_request: Client) -> None:

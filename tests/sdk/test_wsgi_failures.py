@@ -72,6 +72,31 @@ def test_an_exception_in_the_middle_of_a_body_comes_through_and_closes_it(feedba
     assert body.closed == 1
 
 
+@pytest.mark.parametrize("body", [CountingBody(BODY[:3], BODY[3:], fails_after=1), CountingBody(BODY, fails_after=0)])
+def test_a_failure_in_a_body_comes_after_the_start_and_the_chunks_before_it(feedback: Client, body: Any) -> None:
+    def serve(app: Any) -> list[Any]:
+        seen: list[Any] = []
+        chunks = app({"PATH_INFO": "/"}, lambda *start: seen.append(start))
+        try:
+            seen.extend(chunks)
+        except LookupError as error:
+            seen.append(str(error))
+        return seen
+
+    app = make_app(body, headers=[JSON, LENGTH, ("ETag", '"1"')])
+    seen = serve(feedback.wsgi(app))
+    assert seen == serve(app)
+    assert (seen[0][0], seen[-1]) == ("200 OK", "the product's own")
+    assert feedback.events == []
+
+
+def test_a_chunk_that_is_no_bytes_is_for_the_server_to_refuse(feedback: Client) -> None:
+    app = make_app(iter([BODY, "text", BODY]), headers=[JSON, ("Content-Length", "26")])  # type: ignore[arg-type]  # as a product may
+    starts: list[Any] = []
+    assert list(feedback.wsgi(app)({"PATH_INFO": "/"}, lambda *start: starts.append(start))) == [BODY, "text", BODY]
+    assert len(starts) == 1
+
+
 def test_a_server_that_refuses_the_start_still_has_the_body_closed(feedback: Client) -> None:
     def refuse(*start: Any) -> None:
         raise AssertionError("headers already sent")

@@ -15,7 +15,8 @@ _RAW = {
     for name in (b"script", b"style", b"textarea", b"title", b"xmp", b"iframe", b"noembed", b"noframes", b"noscript")
 }
 _LESS_THAN = "\\u003c"
-_SCRIPT_IN_SCRIPT = re.compile(rb"<!--.*<script", re.IGNORECASE | re.DOTALL)
+_SCRIPT = re.compile(rb"<script", re.IGNORECASE)
+_COMMENT_END = re.compile(rb"--!?>")
 
 
 class _Tag(NamedTuple):
@@ -127,9 +128,10 @@ def _comment_end(body: bytes, position: int) -> int:
     for empty_comment in (b"<!-->", b"<!--->"):
         if body.startswith(empty_comment, position):
             return position + len(empty_comment)
-    end = _end_of(body, b"-->", position + 4)
-    bang_end = body.find(b"--!>", position + 4, end)
-    return end if bang_end < 0 else bang_end + 4
+    end = _COMMENT_END.search(body, position + 4)
+    if end is None:
+        raise _AmbiguousMarkup
+    return end.end()
 
 
 def _raw_end(body: bytes, position: int, name: bytes) -> int:
@@ -139,6 +141,12 @@ def _raw_end(body: bytes, position: int, name: bytes) -> int:
     if name not in _RAW:
         return position
     end = _RAW[name].search(body, position)
-    if end is None or (name == b"script" and _SCRIPT_IN_SCRIPT.search(body, position, end.start())):
+    if end is None or (name == b"script" and _has_script_in_comment(body, position, end.start())):
         raise _AmbiguousMarkup
     return end.start()
+
+
+def _has_script_in_comment(body: bytes, start: int, end: int) -> bool:
+    """Tell whether a script's text has `<script` after `<!--`: its end tag then ends nothing in a browser."""
+    comment = body.find(b"<!--", start, end)
+    return comment >= 0 and _SCRIPT.search(body, comment, end) is not None

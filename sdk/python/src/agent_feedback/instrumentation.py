@@ -2,7 +2,11 @@
 
 import json
 import logging
+import re
+from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
+from urllib.parse import quote
 
 from agent_feedback import delivery, protocol_files
 from agent_feedback.callbacks import Callbacks
@@ -25,6 +29,8 @@ _REQUEST_HEADER: str = _CONTRACT["request"]
 _REQUEST_HEADER_KEY = _REQUEST_HEADER.lower()
 _REQUEST_VALUE: str = _CONTRACT["requestValue"]
 _VARY = ("Vary", _REQUEST_HEADER)
+# What would end the target or the header; some servers pass on a request line that holds it.
+_UNSAFE_IN_LINK = re.compile(r'[\x00-\x20<>"\x7f]')
 
 _BYTE_HEADERS = frozenset({"etag", "digest", "content-digest", "repr-digest", "content-md5", "accept-ranges"})
 """Headers that describe the bytes of the original body."""
@@ -53,6 +59,8 @@ class ModifiedResponse(NamedTuple):
 
     headers: Headers
     body: bytes | None
+    record: Callable[[], None]
+    """Records the interaction; for the adapter to call where the response does become that."""
 
 
 class Instrumentation:
@@ -61,6 +69,7 @@ class Instrumentation:
     def __init__(self, services: Services, callbacks: Callbacks, customer_context: CustomerContext) -> None:
         self._services, self._callbacks, self._options = services, callbacks, services.options
         self.max_body_bytes: int = self._options.max_body_bytes
+        self.context_timeout_s: float = self._options.context_timeout
         self._paths = PathRules(self._options.include, self._options.exclude)
         self._link = ("Link", _CONTRACT["discoveryLink"].replace("{endpoint}", self._options.endpoint))
         self._is_by_request = self._options.cache_mode == "request"
@@ -68,6 +77,10 @@ class Instrumentation:
         self._actions = ContextActions(customer_context, key) if key else None
         self.relay = Relay(self._options.endpoint, self._options.relay_timeout) if key else None
         self._warned: set[str] = set()
+
+    def flush(self) -> None:
+        """Send the queued telemetry, within the option `shutdown_timeout`."""
+        self._services.telemetry.flush()
 
     def covers(self, request: Request) -> bool:
         """Tell whether the response to this request may be of interest at all, and read its privacy signal."""
@@ -126,7 +139,7 @@ class Instrumentation:
     def modify(
         self, request: Request, slot: ContextSlot | None, head: ResponseHead, body: bytes, duration_ms: float
     ) -> ModifiedResponse | None:
-        """Return what a response becomes, and record its interaction; None leaves it as the product made it."""
+        """Return what a response becomes; None leaves it as the product made it."""
         if len(body) > self._options.max_body_bytes or head.length not in (None, len(body)):
             return None
         try:
@@ -143,7 +156,9 @@ class Instrumentation:
         pending = self._actions.find_pending(slot, request, operation) if self._actions and slot else None
         references = self._callbacks.references(request)
         interaction_id = pending.interaction_id if pending else None
-        interaction = Interaction(self._services, operation, references, interaction_id=interaction_id)
+        interaction = Interaction(
+            self._services, operation, references, interaction_id=interaction_id, age_ms=duration_ms
+        )
         members: dict[str, str] = {}
         headers: Headers = []
         has_envelope = head.carries_envelope and (shape.has_room(ENVELOPE) or shape.falls_back_to_header)
@@ -162,16 +177,20 @@ class Instrumentation:
                 headers += pending.headers
         if has_envelope:
             headers.append(self._link)
-            interaction.finish(status_code=head.status_code, duration_ms=duration_ms)
-        return self._respond(head, headers, shape.add(members) if members else None) if headers or members else None
+        if not headers and not members:
+            return None
+        body = shape.add(members) if members else None
+        finish = partial(interaction.finish, status_code=head.status_code, duration_ms=duration_ms)
+        return ModifiedResponse(self._headers(head, headers, body), body, finish if has_envelope else _record_nothing)
 
-    def _respond(self, head: ResponseHead, added_headers: Headers, body: bytes | None) -> ModifiedResponse:
-        """Return the response with headers that are right for its body."""
+    @staticmethod
+    def _headers(head: ResponseHead, added_headers: Headers, body: bytes | None) -> Headers:
+        """Return headers that are right for the body."""
         replaced = _CACHE_HEADERS if body is None else _REPLACED_HEADERS
         headers = [(name, value) for name, value in head.headers if name.lower() not in replaced]
         if body is not None:
             headers.append(("Content-Length", str(len(body))))
-        return ModifiedResponse([*headers, PRIVATE, *added_headers], body)
+        return [*headers, PRIVATE, *added_headers]
 
     def _build_action(self, info: ResponseInfo, pending: PendingAction) -> dict[str, Any] | None:
         try:
@@ -187,6 +206,10 @@ class Instrumentation:
             logger.warning("something was not added (%s); the rest of the response is as the product made it", kind)
 
 
+def _record_nothing() -> None:
+    """Record nothing: without an envelope there is no interaction."""
+
+
 _SURFACES = {"json": "http_json", "html": "html"}
 """The surfaces of enrichment requests."""
 
@@ -197,7 +220,8 @@ def _request_headers(request: Request, index: dict[str, str], *, may_link: bool)
     headers = [] if varies & {"*", _REQUEST_HEADER_KEY} else [_VARY]
     # Two slashes at the beginning would name another host.
     if may_link and request.method in ("GET", "HEAD") and not request.target.startswith("//"):
-        headers.append(("Link", _CONTRACT["requestLink"].replace("{target}", request.target)))
+        target = _UNSAFE_IN_LINK.sub(lambda match: quote(match[0], safe=""), request.target)
+        headers.append(("Link", _CONTRACT["requestLink"].replace("{target}", target)))
     return headers
 
 

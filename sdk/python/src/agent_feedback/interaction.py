@@ -41,7 +41,9 @@ class Interaction:
         *,
         surface: str = "http_json",
         interaction_id: str | None = None,
+        age_ms: float = 0,
     ) -> None:
+        """Begin an interaction, or record one that began `age_ms` milliseconds ago."""
         # One call for all randomness: whoever waits for Python's lock gets it during a call of the system.
         random_bytes = time_ordered_bytes(16 + NONCE_BYTES)
         self.interaction_id = interaction_id or format_uuid(random_bytes[:16])
@@ -49,6 +51,7 @@ class Interaction:
         self.references, self._services = references, services
         self._nonce = random_bytes[16:]
         self._issued_at = time.time()
+        self._occurred_at = self._issued_at - age_ms / 1000
         self._is_finished = False
 
     def envelope(self) -> Envelope:
@@ -57,7 +60,7 @@ class Interaction:
 
     def encode_envelope(self) -> str:
         """Return `envelope` as JSON, faster than by encoding it."""
-        return encode(self._envelope_context())
+        return encode(self._envelope_context()) if self._is_recorded() else "{}"
 
     def finish(self, *, status_code: int | None = None, duration_ms: float | None = None) -> None:
         """Put the interaction's telemetry event into the queue, once."""
@@ -69,7 +72,7 @@ class Interaction:
             "surface": self.surface,
             "operation": self.operation,
             "classification": "confirmed" if self.surface == "mcp" else "unclassified",
-            "occurredAt": timestamp(self._issued_at),
+            "occurredAt": timestamp(self._occurred_at),
             **self.references,
         }
         if duration_ms is not None:

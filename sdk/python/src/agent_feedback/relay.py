@@ -39,7 +39,8 @@ def _not_found() -> RelayError:
     return RelayError(404, "not_found", "There is nothing at this address.")
 
 
-def _unavailable() -> RelayError:
+def unavailable() -> RelayError:
+    """Return the error for a moment at which nothing can be forwarded."""
     sentence = "The service cannot be reached; please try again."
     return RelayError(503, "service_unavailable", sentence, retryable=True)
 
@@ -172,7 +173,7 @@ class Relay:
     def _forward(self, request: RelayRequest, handle: str, body: bytes) -> tuple[int, dict[str, Any], Headers]:
         """Return status, content and further headers of the service's answer, or raise `RelayError`."""
         if self._breaker.is_open():
-            raise _unavailable()
+            raise unavailable()
         try:
             response = self._http.post(_SERVICE_PATHS[request.path], body, handle, self.timeout_s)
             self._breaker.close()
@@ -180,7 +181,7 @@ class Relay:
         except (ServiceUnavailable, ValueError, RecursionError) as error:
             self._breaker.open()
             self._warn(str(error) if isinstance(error, ServiceUnavailable) else "it cannot be read")
-            raise _unavailable() from None
+            raise unavailable() from None
         retry_after = response.retry_after or ""
         headers = [("Retry-After", retry_after)] if retry_after.isascii() and retry_after.isdigit() else []
         return response.status, content, headers

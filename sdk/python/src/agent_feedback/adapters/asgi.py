@@ -1,7 +1,7 @@
 """The ASGI adapter: adds the envelope and the context action to eligible responses, and passes all others unchanged.
 
-Only HTTP is touched; WebSockets and the lifespan are the product's own. Whatever fails in here, the product's response
-leaves as the product made it.
+Only HTTP is touched; WebSockets and the lifespan are the product's own, but for the telemetry that is sent before the
+lifespan ends. Whatever fails in here, the product's response leaves as the product made it.
 """
 
 from collections.abc import Awaitable, Callable
@@ -12,14 +12,16 @@ from urllib.parse import quote
 
 from agent_feedback.adapters.asgi_input import read_input
 from agent_feedback.adapters.asgi_response import BufferedResponse, encode_headers
-from agent_feedback.adapters.asgi_threads import Threads
+from agent_feedback.adapters.asgi_threads import NoThread, Threads
 from agent_feedback.context.interaction import INTERACTION_KEY
 from agent_feedback.instrumentation import Instrumentation
-from agent_feedback.relay import Relay, RelayError, RelayRequest, mount_path
+from agent_feedback.relay import Relay, RelayError, RelayRequest, mount_path, unavailable
 
 Scope = dict[str, Any]
 Receive = Callable[[], Awaitable[dict[str, Any]]]
 Send = Callable[[dict[str, Any]], Awaitable[None]]
+
+_LAST_MESSAGES = ("lifespan.shutdown.complete", "lifespan.shutdown.failed")
 
 
 class AsgiRequest:
@@ -62,12 +64,13 @@ class AsgiAdapter:
 
     def __init__(self, app: Callable[..., Awaitable[Any]], instrumentation: Instrumentation) -> None:
         self._app, self._instrumentation = app, instrumentation
-        self._threads = Threads()
+        # Agents that wait for the service take no threads from the product's own responses.
+        self._threads, self._relay_threads = Threads("agent-feedback-context"), Threads("agent-feedback-relay")
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a connection."""
         if scope["type"] != "http":
-            await self._app(scope, receive, send)
+            await self._app(scope, receive, self._flush_before_end(send) if scope["type"] == "lifespan" else send)
             return
         request = AsgiRequest(scope)
         relay = self._instrumentation.relay
@@ -77,6 +80,17 @@ class AsgiAdapter:
             await self._run(request, receive, send)
         else:
             await self._app(scope, receive, send)
+
+    def _flush_before_end(self, send: Send) -> Send:
+        """Return a `send` that sends the telemetry first: uvicorn ends the process without Python's exit hooks."""
+
+        async def send_at_end(message: dict[str, Any]) -> None:
+            if message["type"] in _LAST_MESSAGES:
+                with suppress(Exception):
+                    await self._threads.run(None, self._instrumentation.flush)
+            await send(message)
+
+        return send_at_end
 
     async def _run(self, request: AsgiRequest, receive: Receive, send: Send) -> None:
         """Run the product and buffer its response as far as it may be modified."""
@@ -104,7 +118,10 @@ class AsgiAdapter:
             read = _return(text)
         authorization = request.header("authorization") or ""
         relay_request = RelayRequest(request.method, request.mounted_path, authorization, request.mount)
-        response = await self._threads.run(relay.answer, relay_request, read)
+        try:
+            response = await self._relay_threads.run(None, relay.answer, relay_request, read)
+        except NoThread:
+            response = relay.answer(relay_request, _raise(unavailable()))
         headers = encode_headers(response.headers)
         await send({"type": "http.response.start", "status": response.status, "headers": headers})
         body = b"" if request.method == "HEAD" else response.body

@@ -11,6 +11,9 @@ from agent_feedback.request import Request
 
 Message = dict[str, Any]
 
+_GRACE_S = 0.1
+"""How much longer than for its context action a response waits for the thread that asks for it."""
+
 
 class BufferedResponse:
     """A `send` that buffers the messages of an eligible response and passes every other one on at once.
@@ -96,18 +99,21 @@ class BufferedResponse:
         """Pass on the complete response, modified if it can be."""
         text = b"".join(message.get("body", b"") for message in self._messages[1:])
         modified = await self._modify(head, text)
-        if modified is not None and modified.body is not None:
-            self._messages[1:] = [{**self._messages[-1], "body": modified.body}]
+        if modified is not None:
+            modified.record()
+            if modified.body is not None:
+                self._messages[1:] = [{**self._messages[-1], "body": modified.body}]
         await self.release(head.headers if modified is None else modified.headers)
 
     async def _modify(self, head: ResponseHead, text: bytes) -> ModifiedResponse | None:
         arguments = self._request, self._slot, head, text, (time.perf_counter() - self._started_at) * 1000
         if self._slot is None or self._slot.context_request is None:
             return self._instrumentation.modify(*arguments)
+        timeout_s = self._instrumentation.context_timeout_s + _GRACE_S
         try:
-            return await self._threads.run(self._instrumentation.modify, *arguments)
-        except Exception:  # no thread can be had, or another event loop than that of asyncio runs
-            return None
+            return await self._threads.run(timeout_s, self._instrumentation.modify, *arguments)
+        except Exception:  # no thread can be had or it takes too long, or another event loop than that of asyncio runs
+            return self._instrumentation.modify(self._request, None, *arguments[2:])
 
 
 def _decode_headers(headers: Any) -> Headers | None:

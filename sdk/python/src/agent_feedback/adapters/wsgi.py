@@ -3,7 +3,6 @@
 Whatever fails in here, the product's response leaves as the product made it.
 """
 
-import time
 from collections.abc import Callable, Iterable
 from functools import cached_property
 from http import HTTPStatus
@@ -73,9 +72,10 @@ class WsgiAdapter:
         slot = instrumentation.open_slot(request)
         if INTERACTION_KEY in environ:
             start_response = _make_private(start_response)
-        started_at = time.perf_counter()
         response = BufferedResponse(start_response, instrumentation, request, slot)
         chunks = self._app(environ, response)
+        if not response.is_called and not isinstance(chunks, (list, tuple)) and hasattr(chunks, "__iter__"):
+            chunks = _with_first_chunk(chunks)
         head = response.head
         if head is None or not instrumentation.is_bounded(head, is_complete=isinstance(chunks, (list, tuple))):
             response.start()
@@ -84,13 +84,23 @@ class WsgiAdapter:
             response.start(head.headers)
             return chunks  # type: ignore[no-any-return]  # as above
         try:
-            body = BufferedBody(chunks, instrumentation.max_body_bytes)
-            if response.head is not None:  # while its body was read it may have written, or started over
-                response.finish(body, (time.perf_counter() - started_at) * 1000)
+            body = chunks if isinstance(chunks, BufferedBody) else BufferedBody(chunks)
+            response.finish(body)
         except BaseException:
             close_body(chunks)
             raise
         return body if body.replaces_source else chunks
+
+
+def _with_first_chunk(chunks: Iterable[bytes]) -> BufferedBody:
+    """Return the body of an application that starts its response with its first chunk, as a generator does."""
+    try:
+        body = BufferedBody(chunks)
+        body.read_chunk()
+    except BaseException:
+        close_body(chunks)
+        raise
+    return body
 
 
 def _relay(relay: Relay, environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:

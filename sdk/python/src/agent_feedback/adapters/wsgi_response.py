@@ -1,7 +1,7 @@
 """WSGI responses whose start and body are buffered until it is clear what they become."""
 
+import time
 from collections.abc import Callable, Iterator
-from itertools import chain
 from typing import Any
 
 from agent_feedback.context.interaction import ContextSlot
@@ -21,12 +21,14 @@ class BufferedResponse:
     ) -> None:
         self._start_response, self._instrumentation = start_response, instrumentation
         self._request, self._slot = request, slot
-        self._has_started = False
+        self._has_started, self._started_at = False, time.perf_counter()
         self.head: ResponseHead | None = None
         """The buffered start, until it is passed on."""
+        self.is_called = False
+        """Whether the application has started its response."""
 
     def __call__(self, status: str, headers: Headers, exc_info: Any = None) -> Callable[[bytes], Any]:
-        # A generator starts its response with its first chunk: too late to be buffered.
+        self.is_called = True
         self.head = None if exc_info or self._has_started else self._read_head(status, headers)
         if self.head is not None:
             self._status, self._headers = status, headers
@@ -41,13 +43,17 @@ class BufferedResponse:
             self.head = None
             self._server_write = self._start_response(self._status, self._headers if headers is None else headers)
 
-    def finish(self, body: "BufferedBody", duration_ms: float) -> None:
-        """Start the response, modified if it can be."""
-        head, text = self.head, body.read()
+    def finish(self, body: "BufferedBody") -> None:
+        """Read the body and start the response, modified if it can be."""
+        text = body.read(self._instrumentation.max_body_bytes)
+        head = self.head  # None if the application has written meanwhile, or started over
         if head is None or text is None:
             self.start()
             return
+        duration_ms = (time.perf_counter() - self._started_at) * 1000
         modified = self._instrumentation.modify(self._request, self._slot, head, text, duration_ms)
+        if modified is not None:
+            modified.record()
         self.start(head.headers if modified is None else modified.headers)
         if modified is not None and modified.body is not None:
             body.replace(modified.body)
@@ -63,32 +69,50 @@ class BufferedResponse:
 
 
 class BufferedBody:
-    """A body read up to the limit; iterating yields all of it, and closing closes the product's own."""
+    """A body read as far as is needed; iterating yields all of it, and closing closes the product's own.
 
-    def __init__(self, chunks: Any, limit: int) -> None:
+    What fails while it is read fails again after the chunks before it, as the server would have seen it.
+    """
+
+    def __init__(self, chunks: Any) -> None:
         self._source = chunks
         self.replaces_source = not isinstance(chunks, (list, tuple))
         """Whether the server must iterate over this object, since the source is consumed or replaced."""
         self._remaining: Iterator[bytes] = iter(chunks)
         self._buffer: list[bytes] = []
-        size = 0
-        for chunk in self._remaining:
-            self._buffer.append(chunk)
-            size += len(chunk)
-            if size > limit:
-                break
-        self._is_complete = size <= limit
+        self._size = 0
+        self._is_complete, self._is_readable = False, True
+        self._error: Exception | None = None
 
-    def read(self) -> bytes | None:
-        """Return the whole body, or None if it is longer than the limit."""
-        return b"".join(self._buffer) if self._is_complete else None
+    def read(self, limit: int) -> bytes | None:
+        """Return the whole body, or None if it is longer than the limit or cannot be read."""
+        while self._is_readable and self._size <= limit:
+            self.read_chunk()
+        return b"".join(self._buffer) if self._is_complete and self._size <= limit else None
+
+    def read_chunk(self) -> None:
+        """Read one more chunk."""
+        try:
+            chunk = next(self._remaining)
+        except StopIteration:
+            self._is_complete, self._is_readable = True, False
+        except Exception as error:
+            self._error, self._is_readable = error, False
+        else:
+            self._buffer.append(chunk)
+            self._is_readable = isinstance(chunk, bytes)  # anything else is for the server to refuse
+            self._size += len(chunk) if self._is_readable else 0
 
     def replace(self, body: bytes) -> None:
         """Yield this body instead."""
         self._buffer, self.replaces_source = [body], True
 
     def __iter__(self) -> Iterator[bytes]:
-        return iter(self._buffer) if self._is_complete else chain(self._buffer, self._remaining)
+        yield from self._buffer
+        if self._error is not None:
+            raise self._error
+        if not self._is_complete:
+            yield from self._remaining
 
     def close(self) -> None:
         """Close the product's body."""
