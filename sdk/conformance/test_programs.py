@@ -3,6 +3,7 @@
 import pytest
 
 from conformance.conftest import Launch
+from conformance.processes import Agent
 from conformance.routes import route
 
 OPTIONAL_MEMBERS = ("bodyBase64", "chunks", "declaredLength", "delayMs", "raises", "ask", "context")
@@ -26,3 +27,9 @@ def test_events_without_a_rate_are_put_as_fast_as_possible(launch: Launch, body:
     product.control("put", body)
     product.flush()
     assert product.counters()["sent"] == before + 20
+
+
+@pytest.mark.parametrize("text", [b"fetch", b"{", b"[]", b"null", b'"fetch"', b'{"do": "shout"}', b"{}", b"\xff"])
+def test_a_line_that_is_no_command_is_invalid(agent: Agent, text: bytes) -> None:
+    result = agent.do_line(b"\n" + text)
+    assert (result["ok"], result["error"]) == (False, "invalid")
