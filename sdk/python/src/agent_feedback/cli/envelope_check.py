@@ -1,12 +1,12 @@
 """Check an envelope against the one that the protocol has for its state."""
 
 import base64
-import json
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from agent_feedback import protocol_files
+from agent_feedback.agent.json_reader import read_json
 from agent_feedback.envelope import EnvelopeContext, build
 
 _CONTRACT: dict[str, Any] = protocol_files.read("contract.json")
@@ -65,8 +65,8 @@ def read_claims(capability: str) -> dict[str, Any] | None:
     if len(parts) != 3 or not parts[0].startswith(_CONTRACT["capability"]["prefix"]):
         return None
     try:
-        claims = json.loads(base64.urlsafe_b64decode(parts[1] + "=" * (-len(parts[1]) % 4)))
-    except (ValueError, RecursionError):
+        claims = read_json(base64.urlsafe_b64decode(parts[1] + "=" * (-len(parts[1]) % 4)))
+    except ValueError:
         return None
     has_claims = isinstance(claims, dict) and isinstance(claims.get("exp"), int) and isinstance(claims.get("i"), str)
     return claims if has_claims else None
