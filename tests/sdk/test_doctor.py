@@ -218,6 +218,19 @@ def with_claims(content: dict[str, Any]) -> dict[str, Any]:
     return envelope
 
 
+@pytest.mark.parametrize("expires_at", ["9" * 21, "-1", "1e300", "9" * 5000])
+def test_a_capability_that_ends_at_no_time_is_named(
+    command_line: CommandLine, endpoint: Endpoint, expires_at: str
+) -> None:
+    claims = base64.urlsafe_b64encode(b'{"i": "x", "exp": %b}' % expires_at.encode()).decode().rstrip("=")
+    envelope = build(EnvelopeContext(endpoint.url, f"afr2_x.{claims}.z", 0, "never_ask"))
+    endpoint.default_reply = Reply(200, json.dumps(INTROSPECTION).encode())
+    body = json.dumps({"_agentFeedback": envelope}).encode()
+    result = command_line.run("doctor", "-", standard_input=body)
+    assert (result.code, checks(result)["protocol"]) == (1, "FAIL")
+    assert "it has no action with an address and a capability" in result.output
+
+
 GOOD = with_claims(build(EnvelopeContext("https://f.example", "afr2_x", 0, "never_ask")))
 ASKING = with_claims(build(EnvelopeContext("https://f.example", "afr2_x", 0, "ask_always", service_name="Any Name")))
 
