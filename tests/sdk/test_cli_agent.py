@@ -221,6 +221,18 @@ def test_what_a_product_says_cannot_steer_the_terminal(command_line: CommandLine
     assert not {"\x1b", "\r", "\u202e"} & set(result.output)
 
 
+STEERING = "\x7f\x9b2J\u202e\u2066\U000e0041"
+
+
+@pytest.mark.parametrize("text", [STEERING, "\ud800", '\n\t"\\', "\u00e9\U0001f600"])
+def test_json_has_every_character_and_none_that_steers_the_terminal(command_line: CommandLine, text: str) -> None:
+    envelope = {"v": 1, "state": text, text: [text]}
+    response = json.dumps({"_agentFeedback": envelope}).encode()
+    result = command_line.run("agent", "show", "-", "--json", standard_input=response)
+    assert json.loads(result.output)["envelope"] == envelope
+    assert all(line.isprintable() for line in result.output.split("\n"))
+
+
 ACTION = context_action("https://shop.example")
 
 
