@@ -118,7 +118,7 @@ PAIRS = [
     Pair("nonce", capability.NONCE_BYTES, CONTRACT["capability"]["nonceBytes"]),
     Pair("signed bytes", context_interaction._SIGNED_BYTES, CONTRACT["contextInteraction"]["headBytes"]),
     Pair("retry header", context_interaction.HEADER, HEADERS["contextInteraction"]),
-    Pair("envelope", envelope.FIELD, CONTRACT["members"]["envelope"]),
+    Pair("envelope", envelope.ENVELOPE, CONTRACT["members"]["envelope"]),
     Pair("service", delivery.SERVICE, CONTRACT["members"]["service"]),
     Pair("customer context", context_action.MEMBER, CONTRACT["members"]["customerContext"]),
     Pair("context's element", delivery.HTML_IDS[delivery.SERVICE], HTML["contextId"]),
