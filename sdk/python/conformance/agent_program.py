@@ -90,7 +90,7 @@ def main() -> None:
     """Read commands until the input ends."""
     session = Session()
     # A line that is no text is answered as one that is no JSON.
-    sys.stdin.reconfigure(encoding="utf-8", errors="surrogateescape")  # type: ignore[union-attr]  # reason: a file
+    sys.stdin.reconfigure(encoding="utf-8", errors="surrogateescape")
     for line in sys.stdin:
         if line.strip():
             print(json.dumps(session.do(line)), flush=True)
