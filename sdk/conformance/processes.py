@@ -135,11 +135,11 @@ class Product:
 
     def put(self, count: int, per_second: int = 100_000) -> None:
         """Put events through the manual API."""
-        self._control("put", {"count": count, "perSecond": per_second})
+        self.control("put", {"count": count, "perSecond": per_second})
 
     def flush(self) -> None:
         """Flush the queue."""
-        self._control("flush", {})
+        self.control("flush", {})
 
     def counters(self) -> dict[str, Any]:
         """Return the counters of the queue."""
@@ -147,7 +147,8 @@ class Product:
         assert response.status == 200, response
         return _read_counters(response.body)
 
-    def _control(self, name: str, body: dict[str, Any]) -> None:
+    def control(self, name: str, body: dict[str, Any]) -> None:
+        """Send a request of the suite itself."""
         headers = [("Content-Type", "application/json")]
         response = send(self.url, f"/_conformance/{name}", "POST", headers, json.dumps(body).encode(), timeout_s=60)
         assert 200 <= response.status < 300, response
@@ -201,8 +202,12 @@ class Agent:
 
     def do(self, verb: str, **members: Any) -> dict[str, Any]:
         """Send one command and return its result."""
+        return self.do_line(json.dumps({"do": verb, **members}).encode())
+
+    def do_line(self, text: bytes) -> dict[str, Any]:
+        """Send the text of a command and return its result."""
         assert self._process.stdin
-        self._process.stdin.write(json.dumps({"do": verb, **members}).encode() + b"\n")
+        self._process.stdin.write(text + b"\n")
         self._process.stdin.flush()
         line = self._lines.get(timeout=ANSWER_TIMEOUT_S)
         assert line, f"the agent program ended with status {self._process.wait(END_TIMEOUT_S)}"

@@ -57,8 +57,9 @@ def asked(agent: Agent, recorder: Recorder) -> Agent:
     return agent
 
 
-def test_answered_is_the_default(asked: Agent, recorder: Recorder) -> None:
-    assert asked.do("answer", items=[ITEM])["ok"]
+@pytest.mark.parametrize("status", [{}, {"status": None}], ids=["missing", "null"])
+def test_answered_is_the_default(asked: Agent, recorder: Recorder, status: dict[str, None]) -> None:
+    assert asked.do("answer", items=[ITEM], **status)["ok"]
     assert recorder.of(ANSWERS)[0].content["status"] == "answered"
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import anyio
-from agent_feedback.envelope import FIELD
+from agent_feedback.envelope import ENVELOPE
 from mcp.client.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 
@@ -67,7 +67,7 @@ async def call(client: Client, name: str, **arguments: Any) -> dict[str, Any]:
     """Call a tool and return the members that its result carries."""
     result = await client.call_tool(name, arguments)
     content: dict[str, Any] = result.structured_content or {}
-    return content if FIELD in content or name.startswith(("re", "share")) else json.loads(result.content[-1].text)
+    return content if ENVELOPE in content or name.startswith(("re", "share")) else json.loads(result.content[-1].text)
 
 
 def interactions(stack: Stack, company: Company) -> list[tuple[Any, ...]]:
@@ -91,7 +91,7 @@ def test_the_example_of_the_readme_is_reviewed_over_stdio(stack: Stack, tmp_path
     )
 
     async def session(client: Client) -> None:
-        envelope = (await call(client, "find_orders", customer="c_1"))[FIELD]
+        envelope = (await call(client, "find_orders", customer="c_1"))[ENVELOPE]
         authorization = envelope["submitOutcome"]["authorization"]
         answer = await call(client, "report_product_outcome", authorization=authorization, outcome="success", note=NOTE)
         assert answer["accepted"]
@@ -110,7 +110,7 @@ def test_a_question_is_asked_before_a_review_over_http(stack: Stack) -> None:
     company = replace(stack.company, environment_id=environment["environmentId"], product_key=key)
 
     async def session(client: Client) -> None:
-        envelope = (await call(client, "cancel_order", customer="c_1"))[FIELD]
+        envelope = (await call(client, "cancel_order", customer="c_1"))[ENVELOPE]
         assert envelope["state"] == "consent_required"
         authorization = envelope["requiredAction"]["submitDecision"]["authorization"]
         review = {"authorization": authorization, "outcome": "failure", "note": "The order could not be cancelled."}

@@ -10,7 +10,7 @@ import anyio
 import pytest
 import requests
 from agent_feedback.agent import from_response
-from agent_feedback.envelope import FIELD
+from agent_feedback.envelope import ENVELOPE
 from mcp.client.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 
@@ -104,7 +104,7 @@ def test_the_example_of_an_mcp_server_is_reviewed(stack: Stack, company: Company
     async def session() -> None:
         async with Client(stdio_client(parameters)) as client:
             result = await client.call_tool("list_shoes", {})
-            authorization = result.structured_content[FIELD]["submitOutcome"]["authorization"]
+            authorization = result.structured_content[ENVELOPE]["submitOutcome"]["authorization"]
             review = {"authorization": authorization, "outcome": "success", "note": "Both shoes were in the list."}
             answer = await client.call_tool("report_product_outcome", review)
             assert answer.structured_content["accepted"]

@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 
 import anyio
 import pytest
-from agent_feedback.envelope import FIELD
+from agent_feedback.envelope import ENVELOPE
 from mcp.client.client import Client
 from mcp.server.lowlevel import Server
 from mcp.server.mcpserver import MCPServer
@@ -79,5 +79,5 @@ def block_members(result: CallToolResult) -> dict[str, Any]:
 def envelope_of(result: CallToolResult) -> dict[str, Any]:
     """Return the envelope of a result, wherever it is."""
     members = result.structured_content if isinstance(result.structured_content, dict) else {}
-    envelope: dict[str, Any] = (members if FIELD in members else block_members(result))[FIELD]
+    envelope: dict[str, Any] = (members if ENVELOPE in members else block_members(result))[ENVELOPE]
     return envelope

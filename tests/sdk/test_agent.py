@@ -58,6 +58,8 @@ def in_every_form() -> list[Any]:
         bytearray(raw),
         raw.decode(),
         SimpleNamespace(content=raw),
+        raw.replace(b"[]", b"9" * 5000),
+        raw.decode().replace("[]", "-" + "9" * 5000),
         page % json.dumps(content["_agentFeedback"]).encode(),
         SimpleNamespace(content=b"[]", headers={"Agent-Feedback": in_base64url(content["_agentFeedback"])}),
     ]

@@ -2,12 +2,14 @@
 
 import json
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from agent_feedback.envelope import EnvelopeContext, build
 
 from tests.sdk.cli_product import CommandLine, paths, reply_with, serving_product
 from tests.sdk.endpoint import Endpoint, Reply
+from tests.sdk.shop import context_action
 from tests.sdk.site import JSON
 
 NOTE = "All twelve orders matched."
@@ -217,6 +219,51 @@ def test_what_a_product_says_cannot_steer_the_terminal(command_line: CommandLine
     result = command_line.run("agent", "show", "-", standard_input=text)
     assert result.code == 0
     assert not {"\x1b", "\r", "\u202e"} & set(result.output)
+
+
+STEERING = "\x7f\x9b2J\u202e\u2066\U000e0041"
+
+
+@pytest.mark.parametrize("text", [STEERING, "\ud800", '\n\t"\\', "\u00e9\U0001f600"])
+def test_json_has_every_character_and_none_that_steers_the_terminal(command_line: CommandLine, text: str) -> None:
+    envelope = {"v": 1, "state": text, text: [text]}
+    response = json.dumps({"_agentFeedback": envelope}).encode()
+    result = command_line.run("agent", "show", "-", "--json", standard_input=response)
+    assert json.loads(result.output)["envelope"] == envelope
+    assert all(line.isprintable() for line in result.output.split("\n"))
+
+
+ACTION = context_action("https://shop.example")
+
+
+@pytest.mark.parametrize(
+    "action",
+    [
+        {"submit": "x"},
+        {"submit": {"bodySchema": "x"}},
+        {"submit": {"bodySchema": {"catalog": 5}}},
+        {"submit": {"bodySchema": {"catalog": [5, {"key": []}]}}},
+        {"state": [], "purpose": {}},
+        {"consent": 5},
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("words", [[], ["--json"]])
+def test_a_malformed_request_for_context_is_shown(
+    command_line: CommandLine, action: dict[str, Any], words: list[str]
+) -> None:
+    response = json.dumps({"_service": {"customerContext": {**ACTION, **action}}}).encode()
+    result = command_line.run("agent", "show", "-", *words, standard_input=response)
+    assert (result.code, result.errors, "context" in result.output) == (4, "", True)
+
+
+def test_what_nobody_thought_of_is_one_line(command_line: CommandLine) -> None:
+    depth = 600
+    response = b'{"_agentFeedback": {"v": 1, "a": %b}}' % (b"[" * depth + b"]" * depth)
+    result = command_line.run("agent", "show", "-", "--json", standard_input=response)
+    assert (result.code, result.output) == (3, "")
+    assert result.errors.startswith("agent-feedback: this could not be handled: RecursionError")
+    assert result.errors.count("\n") == 1
 
 
 def test_the_login_goes_to_the_product_and_the_envelope_is_asked_for(

@@ -29,13 +29,59 @@ def asking_product(endpoint: Endpoint) -> Iterator[str]:
         yield url
 
 
+PREVIEW = [*REVIEW, "--preview", "--approve", "--yes"]
+REQUIRED = {"state": "consent_required", "canonicalQuestion": "May I, really?"}
+
+
 def test_a_preview_before_an_approval_sends_nothing(
     command_line: CommandLine, asking_product: str, endpoint: Endpoint
 ) -> None:
-    result = command_line.run("agent", "report", asking_product, *REVIEW, "--preview", "--approve", "--yes")
-    assert (result.code, endpoint.requests) == (0, [])
+    reply_with(endpoint, REQUIRED)
+    result = command_line.run("agent", "report", asking_product, *PREVIEW)
+    assert (result.code, paths(endpoint)) == (0, ["capabilities/introspect"])
     assert NOTE in result.output
-    assert "The user has to be asked first: May I send" in result.output
+    assert "The user has to be asked first: May I, really?" in result.output
+
+
+def test_a_preview_follows_an_approval_that_the_service_has(
+    command_line: CommandLine, asking_product: str, endpoint: Endpoint
+) -> None:
+    reply_with(endpoint, ready(endpoint), {"wouldBeStored": True, "review": {"note": NOTE}})
+    result = command_line.run("agent", "report", asking_product, *PREVIEW)
+    assert (result.code, paths(endpoint)) == (0, ["capabilities/introspect", "outcomes/preview"])
+    assert "The service would store:" in result.output
+
+
+@pytest.mark.parametrize("words", [PREVIEW, [*REVIEW, "--yes"]], ids=["preview", "report"])
+def test_a_refusal_that_the_service_has_is_told(
+    command_line: CommandLine, asking_product: str, endpoint: Endpoint, words: list[str]
+) -> None:
+    reply_with(endpoint, {"state": "declined"})
+    result = command_line.run("agent", "report", asking_product, *words)
+    assert (result.code, paths(endpoint)) == (2, ["capabilities/introspect"])
+    assert "the user has declined" in result.errors
+
+
+def test_a_preview_goes_to_allowed_services_only(
+    command_line: CommandLine, asking_product: str, endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("AGENT_FEEDBACK_ALLOWED_ORIGINS")
+    result = command_line.run("agent", "report", asking_product, *PREVIEW)
+    assert (result.code, endpoint.requests) == (2, [])
+    assert "may get nothing so far" in result.errors
+    assert "May I send" not in result.output + result.errors
+
+
+def test_show_says_whose_words_the_question_is_in(
+    command_line: CommandLine, asking_product: str, endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    show = ["agent", "show", asking_product]
+    endpoint.default_reply = Reply(200, json.dumps(REQUIRED).encode())
+    assert "question:    May I, really?\n" in command_line.run(*show).output
+    assert json.loads(command_line.run(*show, "--json").output)["question"] == "May I, really?"
+    monkeypatch.delenv("AGENT_FEEDBACK_ALLOWED_ORIGINS")
+    assert "(in the product's own words" in command_line.run(*show).output
+    assert json.loads(command_line.run(*show, "--json").output)["question"] is None
 
 
 def ready(endpoint: Endpoint) -> dict[str, Any]:
@@ -44,9 +90,6 @@ def ready(endpoint: Endpoint) -> dict[str, Any]:
         "changed": True,
         "feedback": build(EnvelopeContext(endpoint.url, "afr2_x", 2_000_000_000, "never_ask")),
     }
-
-
-REQUIRED = {"state": "consent_required", "canonicalQuestion": "May I, really?"}
 
 
 def test_a_report_asks_the_user_first_in_the_words_of_the_service(

@@ -207,6 +207,32 @@ def test_context_is_answered_at_the_product(agent: Agent, endpoint: Endpoint) ->
     assert (request.path, request.headers["Authorization"]) == ("/_service/v1/enrichment/answers", f"Bearer {HANDLE}")
 
 
+@pytest.mark.parametrize("purpose", [["product_personalization"], {}, None, "stage", "other"])
+def test_a_purpose_that_the_protocol_does_not_have_brings_no_instruction(agent: Agent, purpose: Any) -> None:
+    action = {**context_action("https://shop.example"), "purpose": purpose}
+    seen = agent.call("inspect_product_feedback", response=json.dumps({"_service": {"customerContext": action}}))
+    assert (seen["context"]["instruction"], seen["context"]["purpose"]) == (None, purpose)
+
+
+@pytest.mark.parametrize(
+    ("report", "message"),
+    [
+        ({}, "report.summary is needed"),
+        ({"impact": "helped"}, "report.summary is needed"),
+        ({"summary": None}, "summary must have"),
+        ({"summary": "The search found the right orders.", "self": 1}, "there is no self; there are summary"),
+    ],
+)
+@pytest.mark.parametrize("preview", [False, True])
+def test_a_report_that_cannot_be_sent_is_told_in_words_of_ours(
+    agent: Agent, product: str, endpoint: Endpoint, report: dict[str, Any], message: str, preview: bool
+) -> None:
+    envelope_id = inspect(agent, endpoint, product)["envelopeId"]
+    refusal = agent.refusal("submit_product_report", envelopeId=envelope_id, report=report, preview=preview)
+    assert message in refusal
+    assert paths(endpoint) == ["capabilities/introspect"]
+
+
 def test_the_oldest_envelope_is_forgotten(agent: Agent, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(mcp_server, "MAX_ENVELOPES", 1)
     response = json.dumps({"_agentFeedback": {"v": 1, "state": "feedback_disabled"}})

@@ -53,8 +53,9 @@ def test_the_path_is_the_reason_exactly_where_the_vector_has_it(case: Case) -> N
         (page(content=b'{"_agentFeedback": null}'), "body"),
         (page(), "mode"),
         (page(content=b"[]"), "mode"),
+        (page(content=b'{"a": %b}' % (b"9" * 5000)), "mode"),
     ],
-    ids=["long", "stream", "no JSON", "own member", "nothing", "array"],
+    ids=["long", "stream", "no JSON", "own member", "nothing", "array", "many digits"],
 )
 def test_what_only_the_body_shows_is_told(response: Page, rule: str) -> None:
     assert rules(response) == [rule]

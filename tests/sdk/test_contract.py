@@ -103,7 +103,7 @@ PAIRS = [
     Pair("pause of the relay", relay.RETRY_AFTER_S * 1000, CONTRACT["relay"]["pauseMs"]),
     Pair("signed bytes", context_interaction._SIGNED_BYTES, CONTRACT["contextInteraction"]["headBytes"]),
     Pair("retry header", context_interaction.HEADER, HEADERS["contextInteraction"]),
-    Pair("envelope", envelope.FIELD, CONTRACT["members"]["envelope"]),
+    Pair("envelope", envelope.ENVELOPE, CONTRACT["members"]["envelope"]),
     Pair("service", delivery.SERVICE, CONTRACT["members"]["service"]),
     Pair("customer context", context_action.MEMBER, CONTRACT["members"]["customerContext"]),
     Pair("context's element", delivery.HTML_IDS[delivery.SERVICE], HTML["contextId"]),

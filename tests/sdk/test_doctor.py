@@ -11,7 +11,7 @@ from agent_feedback.cli.envelope_check import find_problems
 from agent_feedback.envelope import EnvelopeContext, build
 
 from tests.sdk.cli_product import CommandLine, Result, serving_product
-from tests.sdk.endpoint import KEY, Endpoint, Reply, closed_port
+from tests.sdk.endpoint import KEY, Endpoint, Reply, closed_port, serving
 from tests.sdk.shop import serving_app
 from tests.sdk.site import JSON, make_app
 from tests.sdk.vectors.cases import Case, read_cases
@@ -155,6 +155,22 @@ def test_the_products_key_is_checked_where_it_is_known(
     assert key not in result.output
 
 
+def test_no_key_goes_to_another_service_than_the_one_that_is_allowed(
+    command_line: CommandLine, endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("AGENT_FEEDBACK_KEY", KEY)
+    monkeypatch.setenv("AGENT_FEEDBACK_READ_KEY", READ_KEY)
+    claims = base64.urlsafe_b64encode(b'{"i": "x", "exp": 1715007200}').decode().rstrip("=")
+    with serving(Endpoint()) as other:
+        envelope: dict[str, Any] = {**build(EnvelopeContext(other.url, f"afr2_x.{claims}.z", 0, "never_ask"))}
+        envelope["submitOutcome"] = {**envelope["submitOutcome"], "url": f"{endpoint.url}/reviews"}
+        endpoint.default_reply = Reply(200, json.dumps(INTROSPECTION).encode())
+        result = command_line.run("doctor", "-", standard_input=json.dumps({"_agentFeedback": envelope}).encode())
+        assert other.requests == []
+    assert (result.code, checks(result)["service"]) == (1, "FAIL")
+    assert "no key was sent" in result.output
+
+
 def test_a_malformed_key_is_wrong_usage(
     command_line: CommandLine, product: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -216,6 +232,19 @@ def with_claims(content: dict[str, Any]) -> dict[str, Any]:
     envelope: dict[str, Any] = json.loads(text)
     envelope["expiresAt"] = "2024-05-06T14:53:20Z"
     return envelope
+
+
+@pytest.mark.parametrize("expires_at", ["9" * 21, "-1", "1e300", "9" * 5000])
+def test_a_capability_that_ends_at_no_time_is_named(
+    command_line: CommandLine, endpoint: Endpoint, expires_at: str
+) -> None:
+    claims = base64.urlsafe_b64encode(b'{"i": "x", "exp": %b}' % expires_at.encode()).decode().rstrip("=")
+    envelope = build(EnvelopeContext(endpoint.url, f"afr2_x.{claims}.z", 0, "never_ask"))
+    endpoint.default_reply = Reply(200, json.dumps(INTROSPECTION).encode())
+    body = json.dumps({"_agentFeedback": envelope}).encode()
+    result = command_line.run("doctor", "-", standard_input=body)
+    assert (result.code, checks(result)["protocol"]) == (1, "FAIL")
+    assert "it has no action with an address and a capability" in result.output
 
 
 GOOD = with_claims(build(EnvelopeContext("https://f.example", "afr2_x", 0, "never_ask")))

@@ -6,7 +6,7 @@ from typing import Any
 import anyio
 import pytest
 from agent_feedback import AgentFeedback, InvalidOption
-from agent_feedback.envelope import FIELD
+from agent_feedback.envelope import ENVELOPE
 from agent_feedback.mcp.middleware import FeedbackMiddleware
 from mcp.client.client import Client
 from mcp.server.mcpserver import MCPServer
@@ -46,7 +46,7 @@ def test_the_envelope_is_in_the_structured_content_beside_the_text(feedback: Com
     result = call(feedback.mcp(make_server()), "greet", era, name="Ada")
     assert result.content == [TextContent(type="text", text="Hello Ada")]
     assert result.structured_content["result"] == "Hello Ada"
-    envelope = result.structured_content[FIELD]
+    envelope = result.structured_content[ENVELOPE]
     assert (envelope["state"], envelope["reliability"]) == ("feedback_ready", "protocol_tool")
 
 
@@ -55,7 +55,7 @@ def test_a_tool_with_an_output_schema_keeps_its_structured_content(feedback: Com
     result = call(feedback.mcp(make_server()), "find_orders", era, customer="c_1")
     assert result.structured_content == {"orders": ["c_1"]}
     assert len(result.content) == 2
-    assert block_members(result)[FIELD]["reliability"] == "protocol_tool"
+    assert block_members(result)[ENVELOPE]["reliability"] == "protocol_tool"
 
 
 def test_a_picture_is_not_hidden_behind_structured_content(feedback: CompanyClient) -> None:
@@ -69,7 +69,7 @@ def test_a_client_of_an_old_version_gets_a_text_block(feedback: CompanyClient, m
     monkeypatch.setattr("agent_feedback.mcp.results.FIRST_VERSION_WITH_STRUCTURED_CONTENT", "9999-01-01")
     result = call(feedback.mcp(make_server()), "greet", name="Ada")
     assert result.structured_content is None
-    assert FIELD in block_members(result)
+    assert ENVELOPE in block_members(result)
 
 
 @every_era
@@ -146,19 +146,19 @@ def test_a_tool_is_wrapped_whether_registered_before_or_after_and_only_once(feed
         return "late"
 
     result = call(server, "late")
-    assert (len(result.content), list(block_members(result))) == (2, [FIELD])
+    assert (len(result.content), list(block_members(result))) == (2, [ENVELOPE])
     assert len(feedback.events) == 1
 
 
 def test_structured_content_of_a_tool_keeps_its_members_and_an_envelope_of_its_own(feedback: CompanyClient) -> None:
-    contents: list[dict[str, Any]] = [{"price": 12345678901234567890}, {FIELD: "own"}]
+    contents: list[dict[str, Any]] = [{"price": 12345678901234567890}, {ENVELOPE: "own"}]
 
     async def call_tool(*_: Any) -> CallToolResult:
         return CallToolResult(content=[], structured_content=contents.pop(0))
 
     server = feedback.mcp(make_low_level_server(call_tool))
     assert call(server, "tool_0").structured_content["price"] == 12345678901234567890
-    assert call(server, "tool_0").structured_content == {FIELD: "own"}
+    assert call(server, "tool_0").structured_content == {ENVELOPE: "own"}
     assert len(feedback.events) == 1
 
 
@@ -184,7 +184,7 @@ def test_a_tool_on_a_later_page_is_found(feedback: CompanyClient) -> None:
         return CallToolResult(content=[])
 
     server = feedback.mcp(make_low_level_server(call_tool, pages=3))
-    assert FIELD in call(server, "tool_2").structured_content
+    assert ENVELOPE in call(server, "tool_2").structured_content
 
 
 def test_what_is_remembered_of_tools_is_bounded(feedback: CompanyClient, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -194,7 +194,7 @@ def test_what_is_remembered_of_tools_is_bounded(feedback: CompanyClient, monkeyp
     async def use(client: Client) -> None:
         for cursor in (None, "1", "2", "3", "4"):
             await client.list_tools(cursor=cursor)
-        assert FIELD in (await client.call_tool("tool_0", {})).structured_content
+        assert ENVELOPE in (await client.call_tool("tool_0", {})).structured_content
 
     monkeypatch.setattr("agent_feedback.mcp.middleware.MAX_TOOLS", 2)
     server = feedback.mcp(make_low_level_server(call_tool, pages=5))
@@ -236,7 +236,7 @@ def test_a_call_that_the_company_does_not_want_is_left_alone(endpoint: Endpoint)
 
     feedback = CompanyClient(endpoint.url, company_key=None, should_instrument=is_wanted)
     server = feedback.mcp(make_server())
-    assert FIELD in call(server, "greet", name="Ada").structured_content
+    assert ENVELOPE in call(server, "greet", name="Ada").structured_content
     assert call(server, "greet", name="Bob").structured_content is None
     assert len(feedback.events) == 1
 

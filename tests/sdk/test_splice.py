@@ -4,19 +4,20 @@ import json
 from typing import Any
 
 import pytest
-from agent_feedback.envelope import FIELD
-from agent_feedback.json_splice import member_names, splice
+from agent_feedback.envelope import ENVELOPE
+from agent_feedback.json_splice import read_value, splice
 from hypothesis import given
 from hypothesis import strategies as st
 
-ENVELOPE = {"v": 1, "text": 'quote " and </script> and é'}
-ENVELOPE_JSON = json.dumps(ENVELOPE, separators=(",", ":"))
-MEMBER = b'"_agentFeedback":' + ENVELOPE_JSON.encode()
+CONTENT = {"v": 1, "text": 'quote " and </script> and é'}
+CONTENT_JSON = json.dumps(CONTENT, separators=(",", ":"))
+MEMBER = b'"_agentFeedback":' + CONTENT_JSON.encode()
 
 
 def splice_member(body: bytes) -> bytes | None:
-    names = member_names(body)
-    return None if names is None or FIELD in names else splice(body, {FIELD: ENVELOPE_JSON})
+    content = read_value(body)
+    has_room = isinstance(content, dict) and ENVELOPE not in content
+    return splice(body, {ENVELOPE: CONTENT_JSON}) if has_room else None
 
 
 @pytest.mark.parametrize(
@@ -118,7 +119,7 @@ def test_any_object_comes_back_with_one_member_more_and_all_its_bytes(
     spliced_body = splice_member(body)
     assert spliced_body is not None
     members = json.loads(spliced_body)
-    assert members.pop("_agentFeedback") == ENVELOPE
+    assert members.pop("_agentFeedback") == CONTENT
     assert members == content
     addition = (b"," if content else b"") + MEMBER
     position = spliced_body.rindex(addition)
@@ -128,4 +129,4 @@ def test_any_object_comes_back_with_one_member_more_and_all_its_bytes(
 @given(st.binary(max_size=40))
 def test_any_bytes_are_either_left_alone_or_stay_readable(body: bytes) -> None:
     spliced_body = splice_member(body)
-    assert spliced_body is None or json.loads(spliced_body)["_agentFeedback"] == ENVELOPE
+    assert spliced_body is None or json.loads(spliced_body)["_agentFeedback"] == CONTENT

@@ -19,12 +19,13 @@ class Session {
     decide: ({ decision }) => this.#envelope().decide(decision),
     submit_outcome: ({ outcome, note }) => this.#envelope().submitOutcome(outcome, note),
     submit_report: ({ report }) => this.#envelope().submitReport(report),
-    answer: ({ items, status }) => this.#envelope().answer(items, { status }),
+    answer: ({ items, status }) => this.#envelope().answer(items, { status: status ?? undefined }),
   };
 
   /** Do what a command says, and resolve to its result. */
-  async do(command) {
+  async do(line) {
     try {
+      const command = JSON.parse(line);
       const body = await this.#verbs[command.do](command);
       const state = this.#received?.content.state ?? null;
       return { ok: true, state, question: this.#received?.question ?? null, body: body ?? null };
@@ -90,5 +91,7 @@ function failure(error) {
 
 const session = new Session();
 for await (const line of createInterface({ input: process.stdin })) {
-  process.stdout.write(`${JSON.stringify(await session.do(JSON.parse(line)))}\n`);
+  if (line.trim()) {
+    process.stdout.write(`${JSON.stringify(await session.do(line))}\n`);
+  }
 }

@@ -61,10 +61,9 @@ function readHeader({ headers }, name) {
 export const feedback = makeFeedback();
 
 const routes = new Map(
-  JSON.parse(readFileSync(String(process.env.CONFORMANCE_ROUTES), 'utf8')).map((/** @type {any} */ route) => [
-    `${route.method} ${route.path}`,
-    route,
-  ]),
+  JSON.parse(readFileSync(String(process.env.CONFORMANCE_ROUTES), 'utf8'), withoutNull).map(
+    (/** @type {any} */ route) => [`${route.method} ${route.path}`, route],
+  ),
 );
 
 /**
@@ -107,6 +106,15 @@ function describe(route, chunks) {
   const fails = Boolean(route.raises);
   const sent = fails && !isStream ? [chunks[0].subarray(0, chunks[0].length / 2)] : chunks;
   return { status: route.status, headers, chunks: sent, isStream, isDeclared: Boolean(route.declaredLength), fails };
+}
+
+/**
+ * Return a member of JSON, or undefined, which leaves it out.
+ * @param {string} _
+ * @param {any} value
+ */
+function withoutNull(_, value) {
+  return value ?? undefined;
 }
 
 /** @param {any} route */
@@ -227,14 +235,14 @@ const CONTROLS = {
 };
 
 /**
- * Put events through the manual API, evenly over time.
+ * Put events through the manual API, evenly over time, or as fast as possible without a rate.
  * @param {number} count
- * @param {number} perSecond
+ * @param {number} [perSecond]
  */
 async function put(count, perSecond) {
   const startedAt = performance.now();
   for (let number = 0; number < count; number += 1) {
-    const delayMs = startedAt + (number * 1000) / perSecond - performance.now();
+    const delayMs = perSecond ? startedAt + (number * 1000) / perSecond - performance.now() : 0;
     if (delayMs > 1) {
       await setTimeout(delayMs);
     } else if (number % PUT_PAUSE === 0) {

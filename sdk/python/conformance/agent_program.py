@@ -29,18 +29,19 @@ class Session:
             "decide": lambda command: self._envelope().decide(command["decision"]),
             "submit_outcome": lambda command: self._envelope().submit_outcome(command["outcome"], command["note"]),
             "submit_report": lambda command: self._envelope().submit_report(**command["report"]),
-            "answer": lambda command: self._envelope().answer(command["items"], command.get("status", "answered")),
+            "answer": lambda command: self._envelope().answer(command["items"], command.get("status") or "answered"),
         }
 
-    def do(self, command: Command) -> Result:
+    def do(self, line: str) -> Result:
         """Do what a command says, and return its result."""
         try:
+            command = json.loads(line)
             body = self._verbs[command["do"]](command)
         except ServiceRefused as error:
             return _failure("refused", error, status=error.status, code=error.code)
         except ServiceUnavailable as error:
             return _failure("unavailable", error)
-        except (ValueError, TypeError, AttributeError, KeyError) as error:
+        except (ValueError, TypeError, AttributeError, KeyError, RecursionError) as error:
             return _failure("invalid", error)
         envelope = self._received.content if self._received else {}
         question = self._received.question if self._received else None
@@ -88,8 +89,11 @@ def _failure(error: str, reason: Exception, **details: Any) -> Result:
 def main() -> None:
     """Read commands until the input ends."""
     session = Session()
+    # A line that is no text is answered as one that is no JSON.
+    sys.stdin.reconfigure(encoding="utf-8", errors="surrogateescape")
     for line in sys.stdin:
-        print(json.dumps(session.do(json.loads(line))), flush=True)
+        if line.strip():
+            print(json.dumps(session.do(line)), flush=True)
 
 
 if __name__ == "__main__":

@@ -76,7 +76,9 @@ class Routes:
     def __init__(self, feedback: AgentFeedback, read_header: ReadHeader) -> None:
         self._feedback, self._read_header = feedback, read_header
         with open(os.environ["CONFORMANCE_ROUTES"], encoding="utf-8") as file:
-            self._routes = {(route["method"], route["path"]): route for route in json.load(file)}
+            self._routes = {
+                (route["method"], route["path"]): route for route in json.load(file, object_hook=_without_nulls)
+            }
 
     def find(self, method: str, path: str) -> Mapping[str, Any] | None:
         """Return the route of a request, whose path is decoded or as it was sent."""
@@ -124,6 +126,10 @@ class Routes:
         return CustomerReferences(self._read_header(request, header) if header else None)
 
 
+def _without_nulls(members: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in members.items() if value is not None}
+
+
 def _body(route: Mapping[str, Any]) -> bytes:
     if "bodyBase64" in route:
         return base64.b64decode(route["bodyBase64"])
@@ -134,7 +140,7 @@ def control(feedback: AgentFeedback, method: str, name: str, body: bytes) -> tup
     """Answer a request of the suite itself; it may take long."""
     if (method, name) == ("POST", "put"):
         command = json.loads(body)
-        put(feedback, command["count"], command["perSecond"])
+        put(feedback, command["count"], command.get("perSecond"))
         return 200, {"put": command["count"]}
     if (method, name) == ("POST", "flush"):
         feedback.flush()
@@ -144,11 +150,11 @@ def control(feedback: AgentFeedback, method: str, name: str, body: bytes) -> tup
     return 404, {"error": "There is nothing at this address."}
 
 
-def put(feedback: AgentFeedback, count: int, per_second: float) -> None:
-    """Put events through the manual API, evenly over time."""
+def put(feedback: AgentFeedback, count: int, per_second: float | None) -> None:
+    """Put events through the manual API, evenly over time, or as fast as possible without a rate."""
     started_at = time.monotonic()
     for number in range(count):
-        delay_s = started_at + number / per_second - time.monotonic()
+        delay_s = started_at + number / per_second - time.monotonic() if per_second else 0
         # Shorter ones would take longer than they say.
         if delay_s > 0.001:
             time.sleep(delay_s)

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 from agent_feedback import AgentFeedback
-from agent_feedback.envelope import FIELD
+from agent_feedback.envelope import ENVELOPE
 from mcp.client.client import Client
 from mcp.server.lowlevel import Server
 from mcp.shared.exceptions import MCPError
@@ -66,8 +66,8 @@ def test_the_event_of_a_call_has_its_members(case: Case) -> None:
 def test_the_envelope_is_in_its_place(case: Case) -> None:
     shop = Shop(output_schema={"type": "object"} if case["input"]["hasOutputSchema"] else None)
     result = run(shop.server, lambda client: client.call_tool("buy", {}))
-    is_structured = FIELD in result.structured_content
-    envelope = result.structured_content[FIELD] if is_structured else block_members(result)[FIELD]
+    is_structured = ENVELOPE in result.structured_content
+    envelope = result.structured_content[ENVELOPE] if is_structured else block_members(result)[ENVELOPE]
     place = "structuredContent" if is_structured else "text"
     assert {"place": place, "reliability": envelope["reliability"]} == case["expected"]
     assert result.structured_content["sum"] == 3

@@ -4,7 +4,7 @@ from collections.abc import Container, Mapping
 from typing import Protocol
 
 from agent_feedback import html_insert, json_splice, protocol_files
-from agent_feedback.envelope import FIELD as ENVELOPE
+from agent_feedback.envelope import ENVELOPE
 from agent_feedback.keys import base64url
 
 SERVICE = "_service"

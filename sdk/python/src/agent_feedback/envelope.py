@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, TypedDict, cast
 from agent_feedback import protocol_files
 from agent_feedback.timestamps import whole_timestamp
 
-FIELD = "_agentFeedback"
+ENVELOPE = "_agentFeedback"
 
 Content = dict[str, Any]
 

@@ -15,7 +15,7 @@ from agent_feedback.context.client import CustomerContext
 from agent_feedback.context.interaction import ContextSlot, read_privacy_signal
 from agent_feedback.delivery import Shape
 from agent_feedback.eligibility import PathRules, index_headers, is_eligible, kind_of
-from agent_feedback.envelope import FIELD as ENVELOPE
+from agent_feedback.envelope import ENVELOPE
 from agent_feedback.interaction import Interaction, Services
 from agent_feedback.relay import Relay
 from agent_feedback.request import Request

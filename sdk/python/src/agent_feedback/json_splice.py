@@ -2,19 +2,13 @@
 
 import json
 import re
-from collections.abc import Container, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 _WHITE_SPACE = b" \t\r\n"
 INVALID = object()
 """Stands for a body that is no JSON value."""
 _SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
-
-
-def member_names(body: bytes) -> Container[str] | None:
-    """Return the member names of a JSON object; None for anything else, or JSON that parsers differ over."""
-    content = read_value(body)
-    return content.keys() if isinstance(content, dict) else None
 
 
 def read_value(body: bytes) -> Any:
@@ -43,7 +37,7 @@ _decode = json.JSONDecoder(parse_int=str, parse_float=str, parse_constant=_refus
 def splice(body: bytes, members: Mapping[str, str]) -> bytes:
     """Return the text of an object with these as its last members, whose values are JSON.
 
-    `member_names` must have accepted the object.
+    `read_value` must have accepted the object.
     """
     json_object = body.rstrip(_WHITE_SPACE)
     head, tail = json_object[:-1], body[len(json_object) - 1 :]

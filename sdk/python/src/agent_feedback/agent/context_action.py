@@ -35,8 +35,10 @@ class ContextAction:
     @property
     def catalog(self) -> list[dict[str, Any]]:
         """The fields that may be answered, each with its `key` and `allowedValues`."""
-        schema = (self.content.get("submit") or {}).get("bodySchema") or {}
-        return [entry for entry in schema.get("catalog") or [] if isinstance(entry, dict)]
+        submit = self.content.get("submit")
+        schema = submit.get("bodySchema") if isinstance(submit, dict) else None
+        catalog = schema.get("catalog") if isinstance(schema, dict) else None
+        return [entry for entry in catalog if isinstance(entry, dict)] if isinstance(catalog, list) else []
 
     def answer(self, items: Sequence[Mapping[str, Any]], status: str = "answered") -> dict[str, Any]:
         """Send an answer and return the service's; the type of an item is taken from the catalog.
@@ -63,7 +65,7 @@ class ContextAction:
         if not isinstance(action, dict):
             raise InvalidOption(f"nothing is to be decided in the state {self.state}")
         try:
-            decisions = list(action["bodySchema"]["decision"])
+            decisions = [str(name) for name in action["bodySchema"]["decision"]]
         except (KeyError, TypeError):
             raise InvalidOption("this action does not publish its bounds") from None
         if decision not in decisions:

@@ -87,13 +87,13 @@ class Received:
         body = checked_outcome(outcome, note, action.get("bodySchema"))
         return self._post(action, body, "outcomesPreview")
 
-    def submit_report(self, summary: str, **details: Any) -> dict[str, Any]:
+    def submit_report(self, /, summary: str, **details: Any) -> dict[str, Any]:
         """Send a report within the bounds of `content["submit"]["reportSchema"]` and return the service's answer."""
         action = self._action("submit")
         body = checked_report({"summary": summary, **details}, action.get("reportSchema"))
         return self._post(action, body)
 
-    def preview_report(self, summary: str, **details: Any) -> dict[str, Any]:
+    def preview_report(self, /, summary: str, **details: Any) -> dict[str, Any]:
         """Return what the service would store of a report; it is checked like one that is sent, and not stored."""
         action = self._action("submit")
         body = checked_report({"summary": summary, **details}, action.get("reportSchema"))

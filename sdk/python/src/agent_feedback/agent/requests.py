@@ -1,6 +1,5 @@
 """Requests of an agent: to its allowed origins only, bounded in time and size, without redirects."""
 
-import json
 import re
 import time
 from collections.abc import Mapping
@@ -8,6 +7,7 @@ from typing import Any, NamedTuple
 from urllib.parse import SplitResult, quote, urlsplit, urlunsplit
 
 from agent_feedback import protocol_files
+from agent_feedback.agent.json_reader import read_json
 from agent_feedback.eligibility import index_headers
 from agent_feedback.errors import InvalidOption, ServiceRefused, ServiceUnavailable
 from agent_feedback.http.client import HttpClient, HttpResponse, backoff_s
@@ -176,6 +176,6 @@ def _try(
 def _parse(body: bytes) -> Any:
     """Return the JSON of an answer, or the beginning of its text: proxies answer with pages."""
     try:
-        return json.loads(body or b"null")
-    except (ValueError, RecursionError):
+        return read_json(body or b"null")
+    except ValueError:
         return body[:MAX_TEXT_LENGTH].decode("utf-8", "replace")

@@ -1,12 +1,12 @@
 """Read the members that a product adds to its responses: in a header, in JSON or in HTML."""
 
 import base64
-import json
 from contextlib import suppress
 from html.parser import HTMLParser
 from typing import Any, NamedTuple
 
 from agent_feedback import protocol_files
+from agent_feedback.agent.json_reader import read_json
 
 _CONTRACT = protocol_files.read("contract.json")
 _HEADERS, _HTML, _MEMBERS = _CONTRACT["headers"], _CONTRACT["html"], _CONTRACT["members"]
@@ -60,8 +60,8 @@ def _decode(header: str | None) -> Any:
     """Return the JSON of a header in base64url, or None."""
     if not header or len(header) > _HEADERS["maxEnvelopeBytes"]:
         return None
-    with suppress(ValueError, RecursionError):
-        return json.loads(base64.b64decode(header + "=" * (-len(header) % 4), b"-_", validate=True))
+    with suppress(ValueError):
+        return read_json(base64.b64decode(header + "=" * (-len(header) % 4), b"-_", validate=True))
     return None
 
 
@@ -71,8 +71,8 @@ def _read_body(response: Any) -> tuple[str, dict[str, Any]]:
         return "json", response
     body = response if isinstance(response, (bytes, bytearray, str)) else getattr(response, "content", None)
     try:
-        content = json.loads(body or b"null")
-    except (ValueError, TypeError, RecursionError):
+        content = read_json(body or b"null")
+    except (ValueError, TypeError):
         return "html", _read_html(body) if isinstance(body, (bytes, bytearray, str)) else {}
     return "json", content if isinstance(content, dict) else {}
 
@@ -106,6 +106,6 @@ class _ScriptParser(HTMLParser):
 
     def handle_endtag(self, tag: str) -> None:
         if self._member and tag == "script":
-            with suppress(ValueError, RecursionError):
-                self.members.setdefault(self._member, json.loads(self._text))
+            with suppress(ValueError):
+                self.members.setdefault(self._member, read_json(self._text))
             self._member = None

@@ -52,6 +52,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # The reader has closed the pipe. What Python flushes when it ends must not raise again.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         exit_code = exit_codes.PIPE_CLOSED
+    except Exception as error:
+        # Whatever a product sends, a person gets a sentence.
+        exit_code = _fail(f"this could not be handled: {type(error).__name__}: {error}", exit_codes.UNAVAILABLE)
     return exit_code
 
 

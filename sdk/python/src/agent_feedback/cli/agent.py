@@ -88,7 +88,8 @@ def run_show(arguments: argparse.Namespace) -> int:
                 "status": product.page.status_code if product.page else None,
                 "place": product.place,
                 "state": received.state if received else "not_requested",
-                "question": received.question if received else None,
+                # Before the service is asked, the question is in the product's own words: the envelope has them.
+                "question": received.question if received and introspection else None,
                 "envelope": redacted(received.content) if received and received.content else None,
                 "introspection": redacted(introspection),
                 "context": redacted(received.context.content) if received and received.context else None,
@@ -188,7 +189,8 @@ def _facts(product: Visit, received: Received, introspection: Mapping[str, Any])
         yield "product", introspection.get("productName")
         yield "mode", introspection.get("configuredMode")
     if received.question:
-        yield "question", received.question
+        origin = "" if introspection else "(in the product's own words, of which the service was not asked) "
+        yield "question", origin + received.question
     yield from _submission_facts(content)
     if isinstance(content.get("manageConsent"), dict):
         yield "choice", f"{content['manageConsent'].get('current')}; ask --approve or --decline changes it"

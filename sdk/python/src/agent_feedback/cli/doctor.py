@@ -123,8 +123,9 @@ def _envelope(product: Visit, received: Received) -> Findings:
 
 
 def _service(received: Received) -> Findings:
+    service_origin = received.service_origin
     if not received.is_allowed:
-        origin = received.service_origin or "a service"
+        origin = service_origin or "a service"
         yield Finding(NEXT, "service", f"{origin} was not asked; --allow-origin {origin} allows it")
         return
     try:
@@ -138,8 +139,13 @@ def _service(received: Received) -> Findings:
         name = introspection.get("productName")
         yield Finding(PASS, "capability", f"the service accepts it, for the product {name}")
         yield _drift(content.get("configuredMode", content.get("mode")), introspection.get("configuredMode"))
-        yield from _key(find_endpoint(content) or "", find_capability(content))
-        yield from _telemetry(find_endpoint(content) or "", find_capability(content))
+        endpoint, capability = find_endpoint(content), find_capability(content)
+        # The actions may name others, which have not been allowed.
+        if endpoint is None or requests.origin_of(endpoint) != service_origin:
+            yield Finding(FAIL, "service", "the envelope names no API of the service that is allowed; no key was sent")
+            return
+        yield from _key(endpoint, capability)
+        yield from _telemetry(endpoint, capability)
 
 
 def _drift(sdk_mode: Any, service_mode: Any) -> Finding:

@@ -1,15 +1,17 @@
 """Check an envelope against the one that the protocol has for its state."""
 
 import base64
-import json
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from agent_feedback import protocol_files
+from agent_feedback.agent.json_reader import read_json
 from agent_feedback.envelope import EnvelopeContext, build
 
 _CONTRACT: dict[str, Any] = protocol_files.read("contract.json")
+_MAX_TIME = 253_402_300_799
+"""The end of the year 9999, in seconds since 1970."""
 _ACTIONS = ("submitOutcome", "submit", "manageConsent")
 _QUESTION = re.compile(
     "|".join(
@@ -65,11 +67,13 @@ def read_claims(capability: str) -> dict[str, Any] | None:
     if len(parts) != 3 or not parts[0].startswith(_CONTRACT["capability"]["prefix"]):
         return None
     try:
-        claims = json.loads(base64.urlsafe_b64decode(parts[1] + "=" * (-len(parts[1]) % 4)))
-    except (ValueError, RecursionError):
+        claims = read_json(base64.urlsafe_b64decode(parts[1] + "=" * (-len(parts[1]) % 4)))
+    except ValueError:
         return None
-    has_claims = isinstance(claims, dict) and isinstance(claims.get("exp"), int) and isinstance(claims.get("i"), str)
-    return claims if has_claims else None
+    if not isinstance(claims, dict) or not isinstance(claims.get("i"), str):
+        return None
+    expires_at = claims.get("exp")
+    return claims if isinstance(expires_at, int) and 0 <= expires_at <= _MAX_TIME else None
 
 
 def _find_state(content: Mapping[str, Any]) -> dict[str, Any] | None:

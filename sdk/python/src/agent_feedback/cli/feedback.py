@@ -100,10 +100,9 @@ def run_report(arguments: argparse.Namespace) -> int:
 
 
 def _preview(arguments: argparse.Namespace, feedback: Feedback, received: Received, body: Mapping[str, Any]) -> int:
-    answer: dict[str, Any] | None = None
-    if received.question is None:
-        permit(received)
-        answer = feedback.preview(received)
+    permit(received)
+    _ask_service(received)
+    answer = feedback.preview(received) if received.question is None else None
     if arguments.json:
         print_json({"body": body, "question": received.question, "preview": answer})
         return exit_codes.DONE
@@ -118,10 +117,15 @@ def _preview(arguments: argparse.Namespace, feedback: Feedback, received: Receiv
     return exit_codes.DONE
 
 
+def _ask_service(received: Received) -> None:
+    """Ask the service about the product's question, or raise InvalidOption where the user has declined."""
+    if received.question is not None and received.introspect().get("state") == "declined":
+        raise InvalidOption("the user has declined, so nothing may be submitted")
+
+
 def _require_approval(arguments: argparse.Namespace, received: Received) -> None:
     """Have the user approve where the product's question stands, or raise."""
-    if received.question is not None:
-        received.introspect()
+    _ask_service(received)
     question = received.question
     if question is None:
         return

@@ -95,6 +95,8 @@ class Tools:
     def submit_product_report(self, envelopeId: str, report: dict[str, Any], preview: bool = False) -> Answer:
         """Send a report, or return what would be stored of it."""
         received = self._find(envelopeId)
+        if "summary" not in report:
+            raise InvalidOption("report.summary is needed")
         return received.preview_report(**report) if preview else received.submit_report(**report)
 
     def answer_customer_context(
@@ -153,11 +155,14 @@ def _summary(received: Received) -> Answer:
 
 def _context_summary(action: ContextAction) -> Answer:
     """Return what a product asks for, with the protocol's instructions for its state and purpose."""
+    purpose = action.content.get("purpose")
     texts: Any = _TEXTS["context"].get(action.state) or {}
-    texts = texts.get(action.content.get("purpose"), texts)
+    # Those of some states differ by purpose; a product may send any value for one.
+    by_purpose = texts.get(purpose) if isinstance(purpose, str) else None
+    texts = by_purpose if isinstance(by_purpose, dict) else texts
     return {
         "state": action.state,
-        "purpose": action.content.get("purpose"),
+        "purpose": purpose,
         "instruction": texts.get("stage"),
         "answerInstruction": texts.get("answer"),
         "constraints": action.content.get("constraints"),

@@ -18,8 +18,9 @@ def print_line(text: str = "") -> None:
 
 
 def print_json(content: Any) -> None:
-    """Write JSON to standard output."""
-    print_line(json.dumps(content, indent=2, ensure_ascii=not _writes_unicode()))
+    """Write JSON to standard output, with escapes for what would steer a terminal or cannot be encoded."""
+    text = json.dumps(content, indent=2, ensure_ascii=not _writes_unicode())
+    print_line("".join(map(_escape, text)) if not text.isascii() or "\x7f" in text else text)
 
 
 def print_error(text: str) -> None:
@@ -84,6 +85,11 @@ _REASONS: tuple[tuple[type[BaseException], str], ...] = (
     (http.client.HTTPException, "its answer is not HTTP"),
     (ConnectionError, "it closed the connection"),
 )
+
+
+def _escape(character: str) -> str:
+    """Return a character of JSON as it may be written: those that are not printable are in strings only."""
+    return character if character.isprintable() or character == "\n" else json.dumps(character)[1:-1]
 
 
 def _writes_unicode() -> bool:

@@ -1,12 +1,12 @@
 """Which rule passed a response over, as far as that can be seen from outside."""
 
-import json
 from collections.abc import Callable
 from typing import Any, NamedTuple
 from urllib.parse import unquote, urlsplit
 
 from agent_feedback import protocol_files
 from agent_feedback.agent import Page
+from agent_feedback.agent.json_reader import read_json
 from agent_feedback.eligibility import PathRules
 
 _CONTRACT: dict[str, Any] = protocol_files.read("contract.json")
@@ -107,8 +107,8 @@ def _body(page: Page) -> str | None:
     if not _is_json(media_type):
         return None
     try:
-        content = json.loads(page.content)
-    except (ValueError, RecursionError):
+        content = read_json(page.content)
+    except ValueError:
         return "its body is no JSON"
     has_member = isinstance(content, dict) and _CONTRACT["members"]["envelope"] in content
     return "its JSON has a member _agentFeedback of its own" if has_member else None

@@ -18,7 +18,7 @@ from agent_feedback.context.action import MEMBER
 from agent_feedback.context.client import CustomerContext, Observation
 from agent_feedback.context.interaction import ContextRequest
 from agent_feedback.delivery import SERVICE
-from agent_feedback.envelope import FIELD
+from agent_feedback.envelope import ENVELOPE
 from agent_feedback.errors import InvalidOption
 from agent_feedback.interaction import MAX_DURATION_DIGITS, Interaction, Services
 from agent_feedback.mcp import results
@@ -212,9 +212,9 @@ class FeedbackMiddleware:
     async def _decorate(self, call: ToolCall, result: Result, *, has_output_schema: bool) -> Result | None:
         """Return the result with the envelope and the context action; None where it has an envelope of its own."""
         names = results.member_names(result)
-        if FIELD in names:
+        if ENVELOPE in names:
             return None
-        members: Result = {FIELD: call.interaction.envelope()}
+        members: Result = {ENVELOPE: call.interaction.envelope()}
         action = None if SERVICE in names else await self._request_action(call)
         if action is not None:
             members[SERVICE] = action
