@@ -1,9 +1,13 @@
 /** What the cache mode allows: a shared cache that stored a capability would hand it to others. */
 
+import { percentEncode } from './percent.js';
 import { contract } from './protocol.js';
 
 const { sharedHeaders, privateDirectives, sharedDirectives, lifetimeHeaders } = contract.cache;
 const { request: REQUEST_HEADER, requestLink: REQUEST_LINK, requestValue: REQUEST_VALUE } = contract.headers;
+
+// What would end the target of the link, or is not allowed in a header.
+const UNSAFE = /[<>"\s\p{Cc}]/gu;
 
 /**
  * @typedef {object} CacheFacts
@@ -29,7 +33,7 @@ export function applyCacheMode({ cacheMode, headers, method, target, request }) 
   const addedHeaders = [['Vary', REQUEST_HEADER]];
   // A target that begins with two slashes would be read as a host.
   if (!hasEnvelope && (isHead || method === 'GET') && /^\/(?!\/)/.test(target)) {
-    addedHeaders.push(['Link', REQUEST_LINK.replace('{target}', () => target.replace(/[<>"\s]/g, encodeURIComponent))]);
+    addedHeaders.push(['Link', REQUEST_LINK.replace('{target}', () => target.replace(UNSAFE, percentEncode))]);
   }
   return { hasEnvelope, addedHeaders };
 }

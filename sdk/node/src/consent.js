@@ -14,6 +14,8 @@ const {
   pauseMs: PAUSE_MS,
 } = contract.consentCache;
 
+const STATES = ['unknown', 'approved', 'declined'];
+
 /** The key does not become valid by asking. */
 const UNAUTHORIZED_PAUSE_MS = contract.telemetry.unauthorizedPauseMs;
 
@@ -162,17 +164,17 @@ export class ConsentCache {
 
   /**
    * @param {string[]} subjects
-   * @param {{subjects: {subject: string, state: string, revision: number}[]}} content
+   * @param {{subjects: any[]}} content
    */
   #store(subjects, content) {
     const now = performance.now();
     const ttl = this.#options.consentCacheTtl;
-    for (const { subject, state, revision } of content.subjects) {
-      if (subjects.includes(subject) && isDecision(state, revision)) {
-        const expiresAt = now + (state === 'unknown' ? Math.min(ttl, UNDECIDED_TTL_MS) : ttl);
-        this.#decisions.delete(subject);
-        this.#decisions.set(subject, { state, revision, expiresAt });
-      }
+    const answers = new Map(content.subjects.filter(isDecision).map((entry) => [entry.subject, entry]));
+    for (const subject of subjects) {
+      const { state, revision } = answers.get(subject) ?? UNKNOWN;
+      const expiresAt = now + (state === 'unknown' ? Math.min(ttl, UNDECIDED_TTL_MS) : ttl);
+      this.#decisions.delete(subject);
+      this.#decisions.set(subject, { state, revision, expiresAt });
     }
     for (const subject of this.#decisions.keys()) {
       if (this.#decisions.size <= this.#options.consentCacheSize) {
@@ -184,9 +186,10 @@ export class ConsentCache {
 }
 
 /**
- * @param {unknown} state
- * @param {unknown} revision
+ * Tell whether an entry of an answer is a decision that can be used.
+ *
+ * @param {any} entry
  */
-function isDecision(state, revision) {
-  return ['unknown', 'approved', 'declined'].includes(String(state)) && Number.isSafeInteger(revision);
+function isDecision(entry) {
+  return STATES.includes(entry?.state) && Number.isSafeInteger(entry.revision) && entry.revision >= 0;
 }

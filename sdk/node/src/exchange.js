@@ -10,6 +10,8 @@ import { HeaderChanges } from './header_changes.js';
 export class Exchange {
   #instrumentation;
   #startedAt = performance.now();
+  /** When the request began, on the clock of the wall. */
+  startedAtMs = Date.now();
 
   /**
    * @param {Instrumentation} instrumentation

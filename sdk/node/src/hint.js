@@ -4,8 +4,9 @@ import { contract } from './protocol.js';
 
 const MAX_LENGTH = contract.runtimeHint.maxLength;
 const TOKEN = "[A-Za-z0-9!#$%&'*+.^_`|~-]+";
-// A mail address, a URL, or a host that begins with www; with what stands directly before it.
-const CONTACT = /[^\s(),;]*(?:@|%40|:\/\/|\bwww\.)/i;
+// What only a mail address, a URL, or a host that begins with www has.
+const CONTACT_MARK = /@|%40|:\/\/|\bwww\./i;
+const CONTACT_EDGE = /[\s(),;]/;
 const COMMENT_OR_PRODUCT = new RegExp(`\\(([^()]*)\\)?|(${TOKEN}(?:/${TOKEN})?)`, 'g');
 const VERSIONED_PRODUCT = new RegExp(`(?:^|(?<=[\\s;,]))${TOKEN}/${TOKEN}`, 'g');
 // Control characters, and halves of surrogate pairs, which are no text.
@@ -35,10 +36,24 @@ export function userAgentHint(userAgent) {
   if (typeof userAgent !== 'string') {
     return null;
   }
-  const contact = userAgent.search(CONTACT);
-  const text = contact < 0 ? userAgent : userAgent.slice(0, contact);
+  const text = userAgent.slice(0, contactStart(userAgent));
   const products = Array.from(text.matchAll(COMMENT_OR_PRODUCT), ([, comment, product]) =>
     product ? [product] : (comment.match(VERSIONED_PRODUCT) ?? []),
   );
   return cleanHint(products.flat().join(' '));
+}
+
+/**
+ * Return the offset of the first contact, or the end of the text without one.
+ *
+ * Its mark is looked for first: one expression for both would try every character of a long word as a beginning.
+ * @param {string} userAgent
+ */
+function contactStart(userAgent) {
+  const mark = userAgent.search(CONTACT_MARK);
+  let start = mark < 0 ? userAgent.length : mark;
+  while (mark >= 0 && start > 0 && !CONTACT_EDGE.test(userAgent.charAt(start - 1))) {
+    start -= 1;
+  }
+  return start;
 }

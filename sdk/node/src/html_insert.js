@@ -12,7 +12,8 @@ const GAP = /[ \t\r\n\f/]*/y;
 // An attribute's name may begin with an equals sign but not contain one.
 const ATTRIBUTE = /([^ \t\r\n\f/>][^ \t\r\n\f/>=]*)([ \t\r\n\f]*=[ \t\r\n\f]*)?/y;
 const UNQUOTED = /[^ \t\r\n\f>]*/y;
-const SCRIPT_IN_SCRIPT = /<!--.*<script/is;
+const COMMENT_END = /--!?>/g;
+const SCRIPT_START = /<script/i;
 /** @type {Map<string, RegExp>} */
 const RAW_ENDS = new Map(
   contract.html.rawElements.map((/** @type {string} */ name) => [
@@ -201,9 +202,11 @@ function commentEnd(text, position) {
   if (emptyComment !== undefined) {
     return position + emptyComment.length;
   }
-  const end = endOf(text, '-->', position + 4);
-  const bangEnd = text.slice(position + 4, end).indexOf('--!>');
-  return bangEnd < 0 ? end : position + 4 + bangEnd + 4;
+  COMMENT_END.lastIndex = position + 4;
+  if (!COMMENT_END.test(text)) {
+    throw new AmbiguousMarkup();
+  }
+  return COMMENT_END.lastIndex;
 }
 
 /**
@@ -222,10 +225,19 @@ function markupStart(text, position, name) {
   }
   rawEnd.lastIndex = position;
   const end = rawEnd.exec(text)?.index ?? -1;
-  if (end < 0 || (name === 'script' && SCRIPT_IN_SCRIPT.test(text.slice(position, end)))) {
+  if (end < 0 || (name === 'script' && hasScript(text.slice(position, end)))) {
     throw new AmbiguousMarkup();
   }
   return end;
+}
+
+/**
+ * Tell whether a script has a comment in which another one begins.
+ * @param {string} script
+ */
+function hasScript(script) {
+  const comment = script.indexOf('<!--');
+  return comment >= 0 && SCRIPT_START.test(script.slice(comment));
 }
 
 /**

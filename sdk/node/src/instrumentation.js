@@ -142,7 +142,7 @@ export class Instrumentation {
    * @param {number} durationMs
    * @returns {Modification | null | Promise<Modification | null>}
    */
-  modify({ request, slot }, head, body, durationMs) {
+  modify({ request, slot, startedAtMs }, head, body, durationMs) {
     const isTrue = head.length === null || head.length === body.length;
     const isRead = isTrue && body.length <= this.#options.maxBodyBytes && head.isModifiable;
     const shape = isRead ? readShape(head.kind, body) : null;
@@ -151,7 +151,7 @@ export class Instrumentation {
     }
     const operation = this.#callbacks.operation(request);
     const references = this.#callbacks.references(request);
-    const draft = { head, shape, operation, references, durationMs };
+    const draft = { head, shape, operation, references, startedAtMs, durationMs };
     const pending = slot && shape.hasRoom(SERVICE) ? this.#actions?.findPending(slot, operation) : null;
     return pending ? this.#composeLater(draft, pending, request) : this.#compose(draft, null, null);
   }
@@ -185,8 +185,8 @@ export class Instrumentation {
    * @param {Record<string, unknown> | null} action
    * @returns {Modification | null}
    */
-  #compose({ head, shape, operation, references, durationMs }, pending, action) {
-    const details = { surface: shape.surface, interactionId: pending?.interactionId };
+  #compose({ head, shape, operation, references, startedAtMs, durationMs }, pending, action) {
+    const details = { surface: shape.surface, interactionId: pending?.interactionId, startedAtMs };
     const interaction = new Interaction(this.#services, operation, references, details);
     /** @type {Record<string, string>} */
     const members = {};
@@ -227,6 +227,7 @@ export class Instrumentation {
  * @property {import('./delivery.js').Shape} shape
  * @property {string} operation
  * @property {Record<string, string>} references
+ * @property {number} startedAtMs
  * @property {number} durationMs
  */
 

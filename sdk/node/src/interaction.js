@@ -32,15 +32,17 @@ export class Interaction {
   #references;
   #nonce;
   #issuedAtMs = Date.now();
+  #startedAtMs;
   #isFinished = false;
 
   /**
    * @param {Services} services
    * @param {string} operation
    * @param {Record<string, string>} references by telemetry's names
-   * @param {{surface?: Surface | undefined, interactionId?: string | undefined}} [details]
+   * @param {{surface?: Surface | undefined, interactionId?: string | undefined, startedAtMs?: number | undefined}} [details]
+   *   `startedAtMs` is when the request began, where that was before
    */
-  constructor(services, operation, references, { surface = 'http_json', interactionId } = {}) {
+  constructor(services, operation, references, { surface = 'http_json', interactionId, startedAtMs } = {}) {
     const bytes = timeOrderedBytes(ID_BYTES + NONCE_BYTES);
     this.id = interactionId ?? formatUuid(bytes.subarray(0, ID_BYTES));
     this.operation = operation;
@@ -48,6 +50,7 @@ export class Interaction {
     this.surface = surface;
     this.#services = services;
     this.#references = references;
+    this.#startedAtMs = startedAtMs ?? this.#issuedAtMs;
     this.#nonce = bytes.subarray(ID_BYTES);
   }
 
@@ -79,7 +82,7 @@ export class Interaction {
     this.#services.telemetry.put(
       telemetryEvent({
         interactionId: this.id,
-        issuedAtMs: this.#issuedAtMs,
+        occurredAtMs: this.#startedAtMs,
         surface: this.surface,
         operation: this.operation,
         statusCode,

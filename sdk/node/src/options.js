@@ -91,7 +91,9 @@ export function readOptions(settings = {}) {
   /** @type {Record<string, any>} */
   const options = { isEnabled: readKillSwitch() };
   for (const name of names) {
-    options[name] = readOption(name, /** @type {Record<string, unknown>} */ (settings)[name]);
+    const argument = /** @type {Record<string, unknown>} */ (settings)[name];
+    // Where nothing is done, nothing is needed.
+    options[name] = readOption(name, argument, { isOptional: !options.isEnabled });
   }
   return Object.freeze(/** @type {Options} */ (options));
 }
@@ -135,13 +137,14 @@ export function environment(name) {
 /**
  * @param {string} name
  * @param {unknown} argument
+ * @param {{isOptional?: boolean}} [settings] whether an option may be missing that is required otherwise
  * @returns {any}
  */
-function readOption(name, argument) {
+function readOption(name, argument, { isOptional = false } = {}) {
   const rule = RULES[name];
   const value = (typeof argument === 'string' ? argument.trim() : argument) ?? undefined;
   const source = value === undefined && rule.environment ? environment(rule.environment) : value;
-  if (source === undefined && !rule.isRequired) {
+  if (source === undefined && (isOptional || !rule.isRequired)) {
     return rule.default;
   }
   const read = READERS[rule.type];

@@ -20,6 +20,8 @@ describe('cache', () => {
     const facts = { cacheMode: 'request', headers: new Map(), method: 'GET', request: null };
     assert.equal(applyCacheMode({ ...facts, target: '//evil.example/a' }).addedHeaders.length, 1);
     assert.match(applyCacheMode({ ...facts, target: '/a>b' }).addedHeaders[1][1], /^<\/a%3Eb>;/);
+    const [, [, link]] = applyCacheMode({ ...facts, target: '/<"> \u0000\t\u007f\u0085' }).addedHeaders;
+    assert.match(link, /^<\/%3C%22%3E%20%00%09%7F%C2%85>;/);
   });
 
   it('gives HEAD no envelope in any mode', () => {

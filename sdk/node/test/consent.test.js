@@ -133,6 +133,30 @@ for (const [name, answer] of Object.entries(FAILURES)) {
   });
 }
 
+const UNUSABLE_ENTRIES = {
+  'none of it': [],
+  null: [null],
+  'a list of states': [{ subject: 's', state: ['approved'], revision: 1 }],
+  'no state': [{ subject: 's', state: null, revision: 1 }],
+  'a negative revision': [{ subject: 's', state: 'approved', revision: -1 }],
+  'half a revision': [{ subject: 's', state: 'approved', revision: 1.5 }],
+};
+
+for (const [name, entries] of Object.entries(UNUSABLE_ENTRIES)) {
+  test(`a subject without a usable answer is unknown for a while: ${name}`, LIMIT, async (context) => {
+    const approved = { subject: 'other', state: 'approved', revision: 3 };
+    const service = await startService(context, () => ({ body: { subjects: [...entries, approved] } }));
+    const cache = cacheFor(service.url);
+    cache.find('s');
+    cache.find('other');
+    await cache.settle();
+    assert.deepEqual([cache.find('s').state, cache.find('s').revision], ['unknown', 0]);
+    assert.equal(cache.find('other').state, 'approved');
+    await cache.settle();
+    assert.equal(service.requests.length, 1);
+  });
+}
+
 for (const [status, pauseMs] of Object.entries({ 500: 1000, 401: 60_000 })) {
   test(`after a ${status} nobody is asked for a while`, LIMIT, async (context) => {
     let now = 0;

@@ -118,6 +118,20 @@ test('fields', LIMIT, async (context) => {
   );
 });
 
+test(
+  'an answer that lacks what is needed is a failure, after which the service is left alone',
+  LIMIT,
+  async (context) => {
+    const service = await startService(context, () => ({ body: { retrievalId: 'r1' } }));
+    silence(context);
+    const client = clientFor(service.url);
+    for (let number = 0; number < 2; number += 1) {
+      assert.equal((await client.context({ purpose: PURPOSE, userRef: 'user_42' })).isEmpty, true);
+    }
+    assert.equal(service.requests.length, 1);
+  },
+);
+
 test('a call fails open with one warning, and then the service is left alone', LIMIT, async (context) => {
   const warnings = silence(context);
   const service = await startService(context, () => ({ status: 500 }));

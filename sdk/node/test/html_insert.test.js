@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { insertElement, readPage } from '../src/html_insert.js';
+import { bounded } from './bounded.js';
 import { bodyOf, cases } from './vectors.js';
 
 describe('html_insert', () => {
@@ -15,6 +16,21 @@ describe('html_insert', () => {
   it('tells a page that has the id from one whose markup is ambiguous', () => {
     assert.deepEqual(readPage(Buffer.from('<p id=x>')), { offset: 8, ids: new Set(['x']) });
     assert.equal(readPage(Buffer.from('<p title="x>')), null);
+  });
+
+  const pages = {
+    'comments in a script': `<script>${'<!--'.repeat(250_000)}</script>`,
+    'comments that end with a bang': `<!--${'--!><!--'.repeat(120_000)}-->`,
+    'comments of which the last alone ends without one': `${'<!--a--!>'.repeat(120_000)}<!-- -->`,
+  };
+  for (const [name, page] of Object.entries(pages)) {
+    it(`reads a large page: ${name}`, () => {
+      assert.equal(bounded(() => readPage(Buffer.from(page)))?.offset, page.length);
+    });
+  }
+
+  it('takes a comment that ends with a bang for one that ends', () => {
+    assert.equal(readPage(Buffer.from('<!-- a --!></head>'))?.offset, 11);
   });
 
   it('leaves the bytes around the element, in any charset', () => {

@@ -142,6 +142,18 @@ describe('a response that is held', () => {
     assert.deepEqual(events.sort(), ['callback', 'finish']);
   });
 
+  it('is recorded with the instant at which its request began', async () => {
+    let beganBefore = 0;
+    const url = await serveProduct(async (_, response) => {
+      beganBefore = Date.now();
+      await setTimeout(30);
+      response.writeHead(200, JSON_TYPE).end('{}');
+    });
+    await (await fetch(url)).text();
+    await feedback.flush();
+    assert.ok(Date.parse(service.events().at(-1).occurredAt) <= beganBefore);
+  });
+
   it('leaves a connection open for the next request, pipelined ones too', async () => {
     const url = await serveProduct(
       (request, response) => void response.writeHead(200, JSON_TYPE).end(`{"url":"${request.url}"}`),

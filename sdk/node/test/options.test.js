@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { afterEach, describe, it } from 'node:test';
 import { InvalidOption } from '../src/errors.js';
+import { AgentFeedback } from '../src/index.js';
 import { readKillSwitch, readOptions } from '../src/options.js';
 import { contract } from '../src/protocol.js';
 
@@ -36,6 +37,21 @@ describe('options', () => {
       assert.equal(readKillSwitch(), false);
     });
   }
+
+  it('are not needed where the kill switch is on, and all passes through', async () => {
+    process.env[contract.killSwitch.environment] = 'false';
+    const feedback = new AgentFeedback();
+    const listener = () => {};
+    assert.equal(feedback.http(listener), listener);
+    const response = new Response('{}', { headers: { 'Content-Type': 'application/json' } });
+    assert.equal(await feedback.fetch(() => response)(new Request('https://a.example/')), response);
+    const interaction = feedback.start('a', { customerRef: 'account_42' });
+    assert.deepEqual([interaction.envelope(), interaction.encodedEnvelope()], [null, null]);
+    interaction.finish();
+    assert.equal((await feedback.customerContext.context({ purpose: 'a', userRef: 'b' })).isEmpty, true);
+    assert.equal(await feedback.shutdown(), 0);
+    assert.throws(() => new AgentFeedback({ apiKey: 'af_live_short' }), InvalidOption);
+  });
 
   const endpoints = [
     'https://a.example/b/c',

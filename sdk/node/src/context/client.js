@@ -62,7 +62,7 @@ export class ContextClient {
       if (!options.raiseErrors && this.#breaker.isOpen()) {
         return fallback;
       }
-      return parsed(await this.#send(call, options), parse);
+      return this.#parsed(await this.#send(call, options), parse);
     } catch (error) {
       if (options.raiseErrors) {
         throw error;
@@ -115,13 +115,31 @@ export class ContextClient {
       throw error;
     }
     if (response.status === 200) {
-      this.#breaker.close();
       return content;
     }
     if (response.status >= 500 || PAUSING_STATUSES.includes(response.status)) {
       this.#breaker.open(retryAfterMs(response.header('retry-after')));
     }
     throw new ServiceRefused(response.status, content);
+  }
+
+  /**
+   * An answer that cannot be read is a failure like none.
+   *
+   * @template T
+   * @param {JsonObject} content
+   * @param {(content: JsonObject) => T} parse
+   * @returns {T}
+   */
+  #parsed(content, parse) {
+    try {
+      const result = parse(content);
+      this.#breaker.close();
+      return result;
+    } catch {
+      this.#breaker.open();
+      throw new ServiceUnavailable('the answer cannot be read');
+    }
   }
 
   /**
@@ -174,18 +192,4 @@ function readContent(response) {
     return {};
   }
   throw new ServiceUnavailable('no usable answer (no JSON object)');
-}
-
-/**
- * @template T
- * @param {JsonObject} content
- * @param {(content: JsonObject) => T} parse
- * @returns {T}
- */
-function parsed(content, parse) {
-  try {
-    return parse(content);
-  } catch {
-    throw new ServiceUnavailable('the answer cannot be read');
-  }
 }

@@ -8,7 +8,7 @@ const { surface: MCP_SURFACE, classification: MCP_CLASSIFICATION } = contract.mc
 /**
  * @typedef {object} EventDetails
  * @property {string} interactionId
- * @property {number} issuedAtMs
+ * @property {number} occurredAtMs
  * @property {string} surface
  * @property {string} operation
  * @property {number | undefined} [statusCode]
@@ -21,14 +21,14 @@ const { surface: MCP_SURFACE, classification: MCP_CLASSIFICATION } = contract.mc
  *
  * @param {EventDetails} details
  */
-export function telemetryEvent({ interactionId, issuedAtMs, surface, operation, ...details }) {
+export function telemetryEvent({ interactionId, occurredAtMs, surface, operation, ...details }) {
   const { statusCode, durationMs, references } = details;
   return {
     interactionId,
     surface,
     operation,
     classification: surface === MCP_SURFACE ? MCP_CLASSIFICATION : 'unclassified',
-    occurredAt: timestamp(issuedAtMs),
+    occurredAt: timestamp(occurredAtMs),
     ...(statusCode === undefined ? {} : { statusCode }),
     ...(durationMs === undefined ? {} : { durationMs: roundDuration(durationMs) }),
     ...references,
