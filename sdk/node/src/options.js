@@ -135,6 +135,16 @@ export function environment(name) {
 }
 
 /**
+ * Return an argument or else a variable of the environment, trimmed; undefined without either.
+ * @param {string} variable
+ * @param {unknown} argument
+ * @returns {unknown}
+ */
+function readSource(variable, argument) {
+  return (typeof argument === 'string' ? argument.trim() : argument) ?? environment(variable);
+}
+
+/**
  * @param {string} name
  * @param {unknown} argument
  * @param {{isOptional?: boolean}} [settings] whether an option may be missing that is required otherwise
@@ -142,8 +152,7 @@ export function environment(name) {
  */
 function readOption(name, argument, { isOptional = false } = {}) {
   const rule = RULES[name];
-  const value = (typeof argument === 'string' ? argument.trim() : argument) ?? undefined;
-  const source = value === undefined && rule.environment ? environment(rule.environment) : value;
+  const source = rule.environment ? readSource(rule.environment, argument) : (argument ?? undefined);
   if (source === undefined && (isOptional || !rule.isRequired)) {
     return rule.default;
   }
@@ -163,7 +172,7 @@ function readOption(name, argument, { isOptional = false } = {}) {
 const READERS = {
   key: readKey,
   url: readUrl,
-  text: (value) => (typeof value === 'string' && value !== '' ? value : undefined),
+  text: (value) => (typeof value === 'string' && value.trim() !== '' ? value : undefined),
   patterns: readPatterns,
   choice: (value, rule) => (rule.allowed.includes(value) ? value : undefined),
   callback: (value, rule) => (typeof value === 'function' || rule.allowed?.includes(value) ? value : undefined),

@@ -12,6 +12,8 @@ export declare class Exchange {
     request: import("./request.js").Request;
     slot: import("./context/slot.js").ContextSlot | null;
     maxBodyBytes: number;
+    /** When the request began, on the clock of the wall. */
+    startedAtMs: number;
     /**
      * @param {Instrumentation} instrumentation
      * @param {import('./request.js').Request} request

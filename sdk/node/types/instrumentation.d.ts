@@ -86,7 +86,7 @@ export declare class Instrumentation {
      * @param {number} durationMs
      * @returns {Modification | null | Promise<Modification | null>}
      */
-    modify({ request, slot }: Exchange, head: ResponseHead, body: Uint8Array, durationMs: number): Modification | null | Promise<Modification | null>;
+    modify({ request, slot, startedAtMs }: Exchange, head: ResponseHead, body: Uint8Array, durationMs: number): Modification | null | Promise<Modification | null>;
     /**
      * Warn once of each kind of error in a callback of the company, or in this package.
      * @param {unknown} error
@@ -98,5 +98,6 @@ export type Draft = {
     shape: import('./delivery.js').Shape;
     operation: string;
     references: Record<string, string>;
+    startedAtMs: number;
     durationMs: number;
 };

@@ -39,11 +39,13 @@ export declare class Interaction {
      * @param {Services} services
      * @param {string} operation
      * @param {Record<string, string>} references by telemetry's names
-     * @param {{surface?: Surface | undefined, interactionId?: string | undefined}} [details]
+     * @param {{surface?: Surface | undefined, interactionId?: string | undefined, startedAtMs?: number | undefined}} [details]
+     *   `startedAtMs` is when the request began, where that was before
      */
-    constructor(services: Services, operation: string, references: Record<string, string>, { surface, interactionId }?: {
+    constructor(services: Services, operation: string, references: Record<string, string>, { surface, interactionId, startedAtMs }?: {
         surface?: Surface | undefined;
         interactionId?: string | undefined;
+        startedAtMs?: number | undefined;
     });
     /**
      * Return the envelope for the response; null in the mode `off` and with the kill switch.

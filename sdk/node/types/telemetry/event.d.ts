@@ -1,7 +1,7 @@
 /** The telemetry event of an interaction. */
 export type EventDetails = {
     interactionId: string;
-    issuedAtMs: number;
+    occurredAtMs: number;
     surface: string;
     operation: string;
     statusCode?: number | undefined;
@@ -14,7 +14,7 @@ export type EventDetails = {
 /**
  * @typedef {object} EventDetails
  * @property {string} interactionId
- * @property {number} issuedAtMs
+ * @property {number} occurredAtMs
  * @property {string} surface
  * @property {string} operation
  * @property {number | undefined} [statusCode]
@@ -26,7 +26,7 @@ export type EventDetails = {
  *
  * @param {EventDetails} details
  */
-export declare function telemetryEvent({ interactionId, issuedAtMs, surface, operation, ...details }: EventDetails): {
+export declare function telemetryEvent({ interactionId, occurredAtMs, surface, operation, ...details }: EventDetails): {
     interactionId: string;
     surface: string;
     operation: string;
