@@ -7,7 +7,7 @@ import { contract } from '../src/protocol.js';
 import { inJson, introspection, startProduct } from './agent_pages.js';
 import { VARIABLES, allowed, command } from './command.js';
 import { PRODUCT_KEY } from './keys_of_tests.js';
-import { closedUrl } from './service.js';
+import { closedUrl, startService } from './service.js';
 
 const LIMIT = { timeout: 20_000 };
 
@@ -35,6 +35,25 @@ test('the doctor passes a product that is well', LIMIT, async (context) => {
     product.calls().map(({ path }) => path),
     [contract.paths.introspect],
   );
+});
+
+test('the doctor sends no key to another service than the one that is allowed', LIMIT, async (context) => {
+  const other = await startService(context);
+  const answers = { introspect: () => introspection('feedback_ready') };
+  const product = await startProduct(
+    context,
+    (endpoint) => {
+      const page = inJson()(other.url);
+      page.body[contract.members.envelope].submitOutcome.url = `${endpoint}/reviews`;
+      return page;
+    },
+    answers,
+  );
+  Object.assign(process.env, { AGENT_FEEDBACK_KEY: PRODUCT_KEY, AGENT_FEEDBACK_READ_KEY: 'af_read_x' });
+  context.after(() => VARIABLES.forEach((name) => delete process.env[name]));
+  const { code, output } = await command(allowed(product, 'doctor', product.page));
+  assert.deepEqual([code, other.requests], [1, []]);
+  assert.match(output, /FAIL {2}service: .*no key was sent/);
 });
 
 test('the doctor checks the key and the telemetry with keys of its own', LIMIT, async (context) => {

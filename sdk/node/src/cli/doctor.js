@@ -1,6 +1,6 @@
 /** The command `agent-feedback doctor`: a product seen from outside, as an agent sees it. */
 
-import { post } from '../agent/requests.js';
+import { originOf, post } from '../agent/requests.js';
 import { InvalidOption, ServiceRefused, ServiceUnavailable } from '../errors.js';
 import { ProductKey } from '../keys.js';
 import { environment } from '../options.js';
@@ -162,7 +162,13 @@ async function* service(received) {
   const { productName, configuredMode } = introspection;
   yield { status: PASS, check: 'capability', message: `the service accepts it, for the product ${productName}` };
   yield drift(content.configuredMode ?? content.mode, configuredMode);
-  const [endpoint, capability] = [findEndpoint(content) ?? '', findCapability(content)];
+  const [endpoint, capability] = [findEndpoint(content), findCapability(content)];
+  // The actions may name others, which have not been allowed.
+  if (endpoint === null || originOf(endpoint) !== serviceOrigin) {
+    const message = 'the envelope names no API of the service that is allowed; no key was sent';
+    yield { status: FAIL, check: 'service', message };
+    return;
+  }
   yield* productKey(endpoint, capability);
   yield* telemetry(endpoint, capability);
 }
