@@ -4,7 +4,6 @@ import base64
 import json
 import re
 import time
-from datetime import datetime
 from typing import Any
 
 import pytest
@@ -98,20 +97,6 @@ def test_what_is_left_alone_has_neither_header_nor_event(adapter: str, body: byt
     feedback, call = make_client(), Call(body, [header, ("ETag", '"1"')])
     assert respond(adapter, feedback, call) == respond(adapter, None, call)
     assert feedback.events == []
-
-
-def test_the_event_is_dated_at_the_beginning_of_the_request(adapter: str) -> None:
-    feedback = make_client()
-    begun_at: list[float] = []
-
-    def view(source: dict[str, Any]) -> None:
-        begun_at.append(time.time())
-        time.sleep(0.2)
-
-    respond(adapter, feedback, Call(view=view))
-    (event,) = feedback.events
-    assert datetime.fromisoformat(event["occurredAt"]).timestamp() < begun_at[0] + 0.2
-    assert event["durationMs"] >= 200
 
 
 # The cache mode `request`.

@@ -156,9 +156,8 @@ class Instrumentation:
         pending = self._actions.find_pending(slot, request, operation) if self._actions and slot else None
         references = self._callbacks.references(request)
         interaction_id = pending.interaction_id if pending else None
-        interaction = Interaction(
-            self._services, operation, references, interaction_id=interaction_id, age_ms=duration_ms
-        )
+        interaction = Interaction(self._services, operation, references, interaction_id=interaction_id)
+        interaction.occurred_at -= duration_ms / 1000
         members: dict[str, str] = {}
         headers: Headers = []
         has_envelope = head.carries_envelope and (shape.has_room(ENVELOPE) or shape.falls_back_to_header)

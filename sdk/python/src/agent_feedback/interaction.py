@@ -30,7 +30,7 @@ class Interaction:
         answer["_agentFeedback"] = interaction.envelope()
         interaction.finish(status_code=200)
 
-    `operation`, `references` and `surface` may be changed until it is finished.
+    `operation`, `references`, `surface` and `occurred_at`, in seconds since 1970, may be changed until it is finished.
     """
 
     def __init__(
@@ -41,9 +41,7 @@ class Interaction:
         *,
         surface: str = "http_json",
         interaction_id: str | None = None,
-        age_ms: float = 0,
     ) -> None:
-        """Begin an interaction, or record one that began `age_ms` milliseconds ago."""
         # One call for all randomness: whoever waits for Python's lock gets it during a call of the system.
         random_bytes = time_ordered_bytes(16 + NONCE_BYTES)
         self.interaction_id = interaction_id or format_uuid(random_bytes[:16])
@@ -51,7 +49,7 @@ class Interaction:
         self.references, self._services = references, services
         self._nonce = random_bytes[16:]
         self._issued_at = time.time()
-        self._occurred_at = self._issued_at - age_ms / 1000
+        self.occurred_at = self._issued_at
         self._is_finished = False
 
     def envelope(self) -> Envelope:
@@ -72,7 +70,7 @@ class Interaction:
             "surface": self.surface,
             "operation": self.operation,
             "classification": "confirmed" if self.surface == "mcp" else "unclassified",
-            "occurredAt": timestamp(self._occurred_at),
+            "occurredAt": timestamp(self.occurred_at),
             **self.references,
         }
         if duration_ms is not None:
