@@ -49,5 +49,5 @@ def test_an_answer_of_the_service_is_passed_on_as_the_vector_says(case: Case) ->
     except RelayError as error:
         result = error_of(error)
     except ValueError:
-        result = error_of(relay._unavailable())
+        result = error_of(relay.unavailable())
     assert result == case["expected"]
