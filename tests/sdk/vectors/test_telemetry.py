@@ -31,7 +31,7 @@ def test_an_event_is_made_as_the_vector_says(case: Case) -> None:
         surface=content["surface"],
         interaction_id=content["interactionId"],
     )
-    interaction._issued_at = content["issuedAtMs"] / 1000
+    interaction.occurred_at = content["issuedAtMs"] / 1000
     interaction.finish(status_code=content.get("statusCode"), duration_ms=content.get("durationMs"))
     assert feedback.events == [case["expected"]]
     assert TelemetryBatchSchema().accept({"events": feedback.events})
