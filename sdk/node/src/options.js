@@ -175,7 +175,7 @@ const READERS = {
   text: (value) => (typeof value === 'string' && value.trim() !== '' ? value : undefined),
   patterns: readPatterns,
   choice: (value, rule) => (rule.allowed.includes(value) ? value : undefined),
-  callback: (value, rule) => (typeof value === 'function' || rule.allowed?.includes(value) ? value : undefined),
+  callback: (value, rule) => (isSynchronous(value) || rule.allowed?.includes(value) ? value : undefined),
   milliseconds: (value, rule) => (Number.isFinite(value) && value > rule.exclusiveMinimum ? value : undefined),
   integer: (value, rule) => (Number.isInteger(value) && value >= rule.minimum ? value : undefined),
 };
@@ -187,10 +187,18 @@ const REQUIREMENTS = {
   text: () => 'a text is needed',
   patterns: () => 'a list of path patterns is needed, each from / or *',
   choice: (rule) => `one of ${rule.allowed.join(', ')} is needed`,
-  callback: (rule) => ['a function', ...(rule.allowed ?? [])].join(' or ') + ' is needed',
+  callback: (rule) => ['a function that is not async', ...(rule.allowed ?? [])].join(' or ') + ' is needed',
   milliseconds: (rule) => `a number of milliseconds above ${rule.exclusiveMinimum} is needed`,
   integer: (rule) => `a whole number of at least ${rule.minimum} is needed`,
 };
+
+/**
+ * Tell whether a value is a function that does not return a promise: the response does not wait for callbacks.
+ * @param {unknown} value
+ */
+function isSynchronous(value) {
+  return typeof value === 'function' && Object.prototype.toString.call(value) !== '[object AsyncFunction]';
+}
 
 /**
  * @param {unknown} value

@@ -285,15 +285,6 @@ test('a privacy signal forbids advertising, and nothing else', LIMIT, async (con
   assert.equal((await client.context({ purpose: PURPOSE, userRef: 'user_42', request })).isEmpty, false);
 });
 
-test('an operation that the service would refuse falls back to the path', () => {
-  const client = clientFor('http://127.0.0.1:9');
-  const { request, actions, slot } = requestOf(client);
-  client.ask(request, { purpose: PURPOSE, userRef: 'user_42', operation: 'a b' });
-  assert.equal(actions.findPending(slot, '/shoes').operation, '/shoes');
-  client.ask(request, { purpose: PURPOSE, userRef: 'user_42', operation: 'shoes' });
-  assert.equal(actions.findPending(slot, '/shoes').operation, 'shoes');
-});
-
 test('a request that no adapter has seen is left alone', () => {
   const client = clientFor('http://127.0.0.1:9');
   client.ask({}, { purpose: PURPOSE });

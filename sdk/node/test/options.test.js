@@ -104,6 +104,13 @@ describe('options', () => {
     }
   }
 
+  for (const name of ['customerRef', 'shouldInstrument', 'onDrop']) {
+    it(`refuse an async function as ${name}`, () => {
+      const expected = (error) => error instanceof InvalidOption && error.message.includes('not async');
+      assert.throws(() => readOptions({ ...required, [name]: async () => 'a' }), expected);
+    });
+  }
+
   it('refuse a name that is none, and say which there are', () => {
     assert.throws(
       () => readOptions({ ...required, customer: 'a' }),

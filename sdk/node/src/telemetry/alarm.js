@@ -1,5 +1,8 @@
 /** A wait that ends early when it is rung, and that never keeps a process alive. */
 
+/** Timers fire at once for more than this. */
+export const MAX_TIMER_MS = 2 ** 31 - 1;
+
 export class Alarm {
   /** @type {(() => void) | null} */
   #stop = null;
@@ -12,7 +15,7 @@ export class Alarm {
    */
   wait(milliseconds) {
     return new Promise((resolve) => {
-      const timer = setTimeout(() => this.#stop?.(), milliseconds);
+      const timer = setTimeout(() => this.#stop?.(), Math.min(milliseconds, MAX_TIMER_MS));
       unref(timer);
       this.#stop = () => {
         clearTimeout(timer);

@@ -3,7 +3,7 @@
 import { backoffMs } from '../http/backoff.js';
 import { HttpClient } from '../http/client.js';
 import { contract } from '../protocol.js';
-import { Alarm } from './alarm.js';
+import { Alarm, MAX_TIMER_MS } from './alarm.js';
 import { BATCH_SIZE, EventQueue } from './event_queue.js';
 import { Notices } from './notices.js';
 import { watchProcessEnd } from './process_end.js';
@@ -253,7 +253,7 @@ export class TelemetryQueue {
         }
       };
       // The events that wait would not keep the process alive; this does.
-      const timer = setTimeout(finish, Math.max(timeout, 0));
+      const timer = setTimeout(finish, Math.min(Math.max(timeout, 0), MAX_TIMER_MS));
       this.#listeners.add(check);
       check();
     });

@@ -1,4 +1,6 @@
 /** A wait that ends early when it is rung, and that never keeps a process alive. */
+/** Timers fire at once for more than this. */
+export declare const MAX_TIMER_MS: number;
 export declare class Alarm {
     #private;
     /**
