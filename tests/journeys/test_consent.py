@@ -73,10 +73,11 @@ def test_without_a_customer_the_approval_of_this_use_is_enough(shop: Shop) -> No
 
 def test_a_refusal_is_honoured(shop: Shop) -> None:
     envelope = shop.use("account_2")
+    authorization = envelope.content["requiredAction"]["submitDecision"]["authorization"]
     assert envelope.decide("declined")["feedback"] is None
     with pytest.raises(ValueError, match="nothing may be submitted"):
         envelope.submit_outcome("success", NOTE)
-    _submit_anyway(shop, envelope)
+    _submit_anyway(shop, authorization)
     if shop.mode == "ask_once":
         later_envelope = _until_disabled(shop, "account_2")
         assert later_envelope.question is None
@@ -96,9 +97,8 @@ def _until_disabled(shop: Shop, customer: str) -> Received:
     return envelopes[-1]
 
 
-def _submit_anyway(shop: Shop, envelope: Received) -> None:
+def _submit_anyway(shop: Shop, authorization: str) -> None:
     """Send a review as an agent without manners would."""
-    authorization = envelope.content["requiredAction"]["submitDecision"]["authorization"]
     response = requests.post(
         f"{shop.stack.url}/api/v2/outcomes",
         json={"outcome": "success", "note": NOTE},

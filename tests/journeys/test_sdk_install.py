@@ -21,10 +21,6 @@ FLASK = ("flask", "werkzeug", "jinja2", "markupsafe", "itsdangerous", "click", "
 USE = """
 from agent_feedback.agent import from_response
 
-@app.get("/orders")
-def orders():
-    return {"orders": []}
-
 response = app.test_client().get("/orders")
 received = from_response(response.json, allowed_origins=["%(url)s"])
 print(received.submit_outcome("success", "The list of orders was complete.")["accepted"])
@@ -56,10 +52,10 @@ def test_the_first_example_runs_with_what_pip_installs_from_the_service(
     run(sys.executable, *install, integrations["python"], folder=tmp_path)
     example = re.search(r"```python\n(.*?)```", README.read_text(), re.DOTALL)
     assert example
-    code = example[1].replace("af_live_…", company.product_key).replace("https://feedback.example.com", stack.url)
-    assert company.product_key in code
-    (tmp_path / "shop.py").write_text(code + USE % {"url": stack.url})
-    assert run(python, "shop.py", folder=tmp_path, PYTHONPATH=str(_link_flask(tmp_path / "framework"))) == "True"
+    (tmp_path / "shop.py").write_text(example[1] + USE % {"url": stack.url})
+    variables = {"AGENT_FEEDBACK_KEY": company.product_key, "AGENT_FEEDBACK_URL": stack.url}
+    framework = str(_link_flask(tmp_path / "framework"))
+    assert run(python, "shop.py", folder=tmp_path, PYTHONPATH=framework, **variables) == "True"
     query = "SELECT surface, operation FROM interactions WHERE environment_id = %s"
     wait_until(lambda: stack.query(query, str(company.environment_id)) == [("http_json", "/orders")], 20)
 

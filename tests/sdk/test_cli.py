@@ -149,6 +149,15 @@ def test_a_certificate_that_nobody_vouches_for_is_3(command_line: CommandLine, t
     assert "its certificate is not valid (unable" in result.errors
 
 
+@pytest.fixture
+def interruptible() -> Iterator[None]:
+    """Let child processes be interrupted, also where the tests run in the background of a shell, which ignores it."""
+    previous_handler = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, previous_handler)
+
+
+@pytest.mark.usefixtures("interruptible")
 def test_ctrl_c_ends_it_quietly(endpoint: Endpoint) -> None:
     endpoint.gate.clear()
     with subprocess.Popen([*COMMAND, "agent", "show", endpoint.url], stderr=subprocess.PIPE, text=True) as process:
