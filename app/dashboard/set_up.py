@@ -17,7 +17,15 @@ from app.products.queries import KeyItem, list_keys
 from app.products.rules import KeyKind, KeyState
 from app.telemetry.queries import find_oldest_batch_at
 
-FRAMEWORKS = {"flask": "Flask", "django": "Django", "fastapi": "FastAPI", "mcp": "MCP server", "curl": "Other (curl)"}
+FRAMEWORKS = {
+    "flask": "Flask",
+    "django": "Django",
+    "fastapi": "FastAPI",
+    "mcp": "MCP server",
+    "express": "Express",
+    "curl": "Other (curl)",
+}
+NODE_FRAMEWORKS = ("express",)
 DEFAULT_FRAMEWORK = "flask"
 
 MAX_KEYS = 20
@@ -72,11 +80,18 @@ def show_guide(scope: Scope) -> Page:
         "frameworks": FRAMEWORKS,
         "framework": framework,
         "endpoint": settings.feedback_url,
-        "wheel_url": settings.feedback_url + downloads.paths()["python"],
+        "install_command": _install_command(framework, settings.feedback_url),
         "mode": scope.environment.mode,
         "interaction_id": uuid.uuid4(),
     }
     return Page({**variables, **_check(scope.environment.id)})
+
+
+def _install_command(framework: str, endpoint: str) -> str:
+    """Return the command that installs the SDK for a framework."""
+    if framework in NODE_FRAMEWORKS:
+        return f"npm install {endpoint}{downloads.paths()['node']}"
+    return f"pip install {endpoint}{downloads.paths()['python']}"
 
 
 @set_up.page("/check", "set_up/check.html")

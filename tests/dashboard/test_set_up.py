@@ -37,7 +37,9 @@ def test_each_framework_has_its_example_with_the_real_endpoint(
     assert f"export AGENT_FEEDBACK_URL={TEST_URL}\n" in page
     assert f'aria-current="true">{FRAMEWORKS[framework]}<' in page
     assert "AGENT_FEEDBACK_KEY=…" in page
-    assert ("/sdk/agent_feedback-" in page) is (framework != "curl")
+    installs_python, installs_node = framework not in ("express", "curl"), framework == "express"
+    assert (f"pip install {TEST_URL}/sdk/agent_feedback-" in page) is installs_python
+    assert (f"npm install {TEST_URL}/sdk/agent-feedback-" in page) is installs_node
     assert company.product_key not in page
 
 
