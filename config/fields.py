@@ -14,6 +14,18 @@ IS_BROKER = validate.Regexp(
 
 _MAIL_ADDRESS = re.compile(r"mailto:[!-~]{1,64}@[A-Za-z0-9.-]{1,253}\Z")
 
+LOG_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR")
+
+
+class LogLevel(fields.String):
+    """The name of a log level, in capital or small letters."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(validate=validate.OneOf(LOG_LEVELS), **kwargs)
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> Any:
+        return super()._deserialize(value, attr, data, **kwargs).upper()
+
 
 class WebUrl(fields.String):
     """A URL with a host. Marshmallow's own field compiles a pattern for a tenth of a second at every start."""

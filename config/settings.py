@@ -17,7 +17,7 @@ from limits import RateLimitItem
 from marshmallow import EXCLUDE, ValidationError, fields, validate
 
 from config.allowlist import ALLOWLIST, Allowlist, BadAllowlist, read_allowlist
-from config.fields import IS_BROKER, IS_POSTGRES, IS_REDIS, Contact, WebUrl
+from config.fields import IS_BROKER, IS_POSTGRES, IS_REDIS, Contact, LogLevel, WebUrl
 from config.limits import LimitName, LimitSettingsSchema, QuotaName, limit_variable, quota_variable
 from config.observability import (
     MetricsAccess,
@@ -73,9 +73,7 @@ class _EnvironmentSchema(ObservabilitySchema, LimitSettingsSchema):  # type: ign
     AGENT_FEEDBACK_SERVICE_NAME = fields.String(load_default="Agent Feedback", validate=validate.Length(1, 60))
     AGENT_FEEDBACK_KEY_PEPPER = fields.String(required=True)
     AGENT_FEEDBACK_SEALING_KEYS = fields.String(required=True)
-    AGENT_FEEDBACK_LOG_LEVEL = fields.String(
-        load_default="INFO", validate=validate.OneOf(["DEBUG", "INFO", "WARNING", "ERROR"])
-    )
+    AGENT_FEEDBACK_LOG_LEVEL = LogLevel(load_default="INFO")
     AGENT_FEEDBACK_DATA_DIR = fields.String(load_default=".data")
     AGENT_FEEDBACK_POOL_SIZE = fields.Integer(load_default=4, validate=validate.Range(1, 100))
     AGENT_FEEDBACK_PREPARED_STATEMENTS = fields.Boolean(load_default=True)
@@ -261,9 +259,14 @@ def _words(error: ValidationError) -> list[str]:
     return [
         f"{name} is not set{hints.get(name, '')}"
         if "Missing data" in texts[0]
-        else f"{name}: {texts[0].rstrip('.').lower()}"
+        else f"{name}: {_decapitalized(texts[0].rstrip('.'))}"
         for name, texts in messages.items()
     ]
+
+
+def _decapitalized(sentence: str) -> str:
+    """Return a sentence that can stand after a colon; the values that it names stay as they are."""
+    return sentence[:1].lower() + sentence[1:]
 
 
 def _oidc_provider(values: dict[str, Any]) -> OidcProvider | None:

@@ -126,6 +126,16 @@ def test_a_value_that_cannot_be_used_is_named(name: str, value: str) -> None:
     assert any(error.startswith(name) for error in find_errors(**{name: value}))
 
 
+def test_a_log_level_may_be_written_in_small_letters() -> None:
+    assert Settings.from_env({**VALID_SETTINGS, "AGENT_FEEDBACK_LOG_LEVEL": "warning"}).log_level == "WARNING"
+
+
+def test_the_values_that_a_setting_may_have_are_named_as_they_are_written() -> None:
+    assert "AGENT_FEEDBACK_LOG_LEVEL: must be one of: DEBUG, INFO, WARNING, ERROR" in find_errors(
+        AGENT_FEEDBACK_LOG_LEVEL="CHATTY"
+    )
+
+
 @pytest.mark.parametrize("name", ["OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_LOGS_ENDPOINT"])
 def test_reviews_are_exported_to_a_collector_that_is_named(name: str) -> None:
     environ = {**VALID_SETTINGS, name: "https://collector.example"}
