@@ -28,15 +28,15 @@ from app.dashboard.invitation import invitation
 from app.dashboard.keys import keys
 from app.dashboard.operations import operations
 from app.dashboard.own_session import own_session
+from app.dashboard.personalization import personalization_pages
 from app.dashboard.playground import playground
 from app.dashboard.questions import questions
+from app.dashboard.sessions import sessions
 from app.dashboard.set_up import set_up
 from app.dashboard.settings import settings
 from app.dashboard.sign_in import sign_in_pages
 from app.dashboard.single_sign_on import single_sign_on
 from app.dashboard.team import team
-from app.dashboard.variants import variants
-from app.dashboard.visits import visits
 from app.discovery.routes import agent_texts, sdk, well_known
 from app.enrichment.guards import REQUEST_HANDLE
 from app.enrichment.routes import answers_blp, requests_blp
@@ -94,10 +94,10 @@ PAGE_MOUNTS = (
     Mount(interactions, "/interactions", DASHBOARD_SESSION),
     Mount(feedback, "/feedback", DASHBOARD_SESSION),
     Mount(operations, "/operations", DASHBOARD_SESSION),
-    Mount(visits, "/sessions", DASHBOARD_SESSION),
+    Mount(sessions, "/sessions", DASHBOARD_SESSION),
     Mount(questions, "/questions", DASHBOARD_SESSION),
     Mount(customers, "/customers", DASHBOARD_SESSION),
-    Mount(variants, "/personalization", DASHBOARD_SESSION),
+    Mount(personalization_pages, "/personalization", DASHBOARD_SESSION),
     Mount(ai_traffic, "/ai-traffic", DASHBOARD_SESSION),
     Mount(keys, "/keys", DASHBOARD_SESSION),
     Mount(settings, "/settings", DASHBOARD_SESSION),

@@ -143,7 +143,7 @@ PAGES_WITHOUT_A_LINK = {
     "operations.show_operation": "the list of operations links to it",
     "feedback.list_findings": "a tab of the page of feedback",
     "feedback.show_item": "the list of feedback links to it",
-    "visits.show_session": "the list of sessions links to it",
+    "sessions.show_session": "the list of sessions links to it",
     "keys.show_rotation": "the list of keys links to it",
     "keys.show_revocation": "the list of keys links to it",
     "settings.show_product": "the page of the settings links to it",

@@ -57,7 +57,7 @@ def test_a_foreign_table_in_sql_is_seen() -> None:
 
 FOREIGN_MODELS = {
     ("dashboard", "Interaction"): "the overview counts what every package has of a workspace in a few statements",
-    ("dashboard", "VisitSession"): "as Interaction",
+    ("dashboard", "InteractionSession"): "as Interaction",
     ("dashboard", "Review"): "as Interaction",
     ("dashboard", "Report"): "as Interaction",
     ("evidence", "Environment"): "a summary's environment is found with its product and workspace in one statement",

@@ -82,7 +82,7 @@ class CustomerRow:
 
     customer: CustomerItem
     signals: int
-    declined: Sequence[str]
+    declined_purposes: Sequence[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,11 +225,13 @@ def _recent(scope: Scope) -> dict[str, Any]:
     page = list_page(list_by_time("customers", CUSTOMERS, Schema, criteria), export="")
     ids = [customer.id for customer in page.rows]
     signals = count_signals(scope.product.id, ids, MAX_SIGNALS)
-    declined = defaultdict(list)
+    declined_purposes = defaultdict(list)
     for choice in list_choices(scope.product.id, ids):
         if choice.decision == DECLINED:
-            declined[choice.customer_id].append(choice.purpose)
-    rows = [CustomerRow(customer, signals.get(customer.id, 0), declined[customer.id]) for customer in page.rows]
+            declined_purposes[choice.customer_id].append(choice.purpose)
+    rows = [
+        CustomerRow(customer, signals.get(customer.id, 0), declined_purposes[customer.id]) for customer in page.rows
+    ]
     return {"list": page, "customers": rows, "notice": NOTICES.get(request.args.get("done", ""))}
 
 

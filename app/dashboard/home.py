@@ -5,8 +5,8 @@ from datetime import timedelta
 from typing import Any
 
 from app.core.database.pages import Criteria
+from app.dashboard.action_items import has_active_key, list_action_items
 from app.dashboard.days import counts_of, kept_days, outcome_chart, shown_days, success_share
-from app.dashboard.decisions import has_active_key, list_decisions
 from app.dashboard.figures import Difference, Share
 from app.dashboard.pages import Page, PageBlueprint
 from app.dashboard.scope import Scope
@@ -23,7 +23,7 @@ home = PageBlueprint("home", has_scope=True)
 
 REVIEWS_SHOWN = 5
 OPERATIONS_SHOWN = 5
-LEAVING_DAYS = 7
+EXPIRY_WINDOW_DAYS = 7
 """What passes the retention within these days is announced."""
 
 
@@ -44,7 +44,7 @@ def show_home(scope: Scope) -> Page:
     """Show how the environment does."""
     keys = products.list_keys(scope.environment.id)
     newest_received_at = find_newest_received_at(scope.environment.id)
-    variables = {"newest_received_at": newest_received_at, "decisions": list_decisions(scope, keys)}
+    variables = {"newest_received_at": newest_received_at, "action_items": list_action_items(scope, keys)}
     if newest_received_at is None:
         return Page({**variables, "has_key": has_active_key(keys, KeyKind.PRODUCT)})
     return Page({**variables, **_figures(scope)})
@@ -53,7 +53,7 @@ def show_home(scope: Scope) -> Page:
 def _figures(scope: Scope) -> dict[str, Any]:
     days, kept = shown_days(scope), kept_days(scope)
     days_before = DayRange(days.first_on - timedelta(days=scope.days), days.first_on - timedelta(days=1))
-    leaving = DayRange(kept.first_on, kept.first_on + timedelta(days=LEAVING_DAYS - 1))
+    expiring_days = DayRange(kept.first_on, kept.first_on + timedelta(days=EXPIRY_WINDOW_DAYS - 1))
     # One statement reads both periods; what leaves soon is days away from them, where much is kept.
     rows = list_days(scope.environment.id, DayRange(max(days_before.first_on, kept.first_on), days.last_on))
     counts, counts_before = counts_of(days, rows), counts_of(days_before, rows)
@@ -66,10 +66,10 @@ def _figures(scope: Scope) -> dict[str, Any]:
         # A period that is kept in part only is no other period.
         "change": Difference(share, share_before) if days_before.first_on >= kept.first_on else None,
         "today": counts_of(DayRange(days.last_on, days.last_on), rows),
-        "leaving": _leaving(scope, leaving),
-        "leaving_days": LEAVING_DAYS,
+        "expiring_counts": _count_expiring(scope, expiring_days),
+        "expiry_window_days": EXPIRY_WINDOW_DAYS,
         "outcome_chart": outcome_chart(days, _within(rows, days)),
-        "failing": _failing_operations(scope),
+        "failing_operations": _failing_operations(scope),
         "reviews": REVIEW_PAGES.list(Criteria(scope.environment.id, since=scope.since), REVIEWS_SHOWN).rows,
     }
 
@@ -78,7 +78,7 @@ def _within(rows: list[DayCounts], days: DayRange) -> list[DayCounts]:
     return [row for row in rows if row.day_on >= days.first_on]
 
 
-def _leaving(scope: Scope, days: DayRange) -> Counts:
+def _count_expiring(scope: Scope, days: DayRange) -> Counts:
     return counts_of(days, list_days(scope.environment.id, days))
 
 

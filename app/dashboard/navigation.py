@@ -19,7 +19,7 @@ NAVIGATION: tuple[tuple[str, tuple[NavigationLink, ...]], ...] = (
             NavigationLink("feedback.list_feedback", "Feedback", "chat-bubble-left-right"),
             NavigationLink("operations.list_operations", "Operations", "wrench-screwdriver"),
             NavigationLink("interactions.list_interactions", "Interactions", "arrows-right-left"),
-            NavigationLink("visits.list_sessions", "Sessions", "queue-list"),
+            NavigationLink("sessions.list_sessions", "Sessions", "queue-list"),
         ),
     ),
     (
@@ -27,7 +27,7 @@ NAVIGATION: tuple[tuple[str, tuple[NavigationLink, ...]], ...] = (
         (
             NavigationLink("questions.list_questions", "Questions", "question-mark-circle"),
             NavigationLink("customers.show_search", "Customers", "users"),
-            NavigationLink("variants.show_variants", "Personalization", "adjustments-horizontal"),
+            NavigationLink("personalization_pages.show_personalization", "Personalization", "adjustments-horizontal"),
             NavigationLink("ai_traffic.show_traffic", "AI traffic", "globe-alt"),
         ),
     ),

@@ -24,12 +24,12 @@ def find_neighbours(scope: Scope, interaction: InteractionItem) -> Neighbours | 
     if interaction.session_ref is None:
         return None
     key = (interaction.session_source or "", interaction.session_ref, interaction.customer_ref or "")
-    visit = find_session(scope.environment.id, *key, since=scope.kept_since)
-    if visit is None:
+    session_item = find_session(scope.environment.id, *key, since=scope.kept_since)
+    if session_item is None:
         return None
     position = Position(interaction.received_at, interaction.interaction_id)
     before, after = (
-        list_session_interactions(scope.environment.id, visit, NEIGHBOURS, position, order=order).rows
+        list_session_interactions(scope.environment.id, session_item, NEIGHBOURS, position, order=order).rows
         for order in (Order.NEWEST, Order.OLDEST)
     )
-    return Neighbours(visit, [*reversed(before), interaction, *after])
+    return Neighbours(session_item, [*reversed(before), interaction, *after])

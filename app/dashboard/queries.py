@@ -7,7 +7,7 @@ from typing import Any
 
 from app.core.database import session
 from app.core.errors import NotFound
-from app.interactions.models import Interaction, VisitSession
+from app.interactions.models import Interaction, InteractionSession
 from app.interactions.rules import PENDING_OPERATION, UNCLASSIFIED, UNKNOWN_SURFACE
 from app.interactions.service import find_interaction
 from app.outcomes.models import Review
@@ -88,12 +88,12 @@ def _session(row: Record) -> Record | None:
     if row["session_ref"] is None:
         return None
     key = (row["environment_id"], row["session_source"] or "", row["session_ref"], row["customer_ref"] or "")
-    visit_session = session().get(VisitSession, key)
+    stored_session = session().get(InteractionSession, key)
     return {
         "sessionRef": row["session_ref"],
         "sessionSource": row["session_source"],
-        "firstSeenAt": visit_session.first_seen_at if visit_session else None,
-        "lastSeenAt": visit_session.last_seen_at if visit_session else None,
+        "firstSeenAt": stored_session.first_seen_at if stored_session else None,
+        "lastSeenAt": stored_session.last_seen_at if stored_session else None,
     }
 
 

@@ -49,7 +49,7 @@ class Interaction(Base):
     """What its review says, once promoted; it is counted from here, and leaves with the interaction."""
 
 
-class VisitSession(Base):
+class InteractionSession(Base):
     """Interactions that belong together; an absent source or customer is the empty text, so that it can be a key."""
 
     __tablename__ = "sessions"

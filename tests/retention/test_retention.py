@@ -9,7 +9,7 @@ from sqlalchemy import func, select
 from app.consent.models import ConsentDecision, ConsentSubject
 from app.core.database import Base, session, transaction
 from app.interactions import service as interactions
-from app.interactions.models import Interaction, VisitSession
+from app.interactions.models import Interaction, InteractionSession
 from app.outcomes.models import Review
 from app.products import service as products
 from app.products.rules import Mode
@@ -76,7 +76,7 @@ def test_everything_of_the_feedback_leaves_and_the_day_counts_with_it(
     set_clock(monkeypatch, NOW + timedelta(days=91))
     assert retention.expire_feedback().is_complete
     summaries.roll_up_changes()
-    assert [count(table) for table in (Interaction, Review, VisitSession, InteractionDay)] == [0, 0, 0, 0]
+    assert [count(table) for table in (Interaction, Review, InteractionSession, InteractionDay)] == [0, 0, 0, 0]
 
 
 def test_a_purge_goes_in_batches_and_stops_when_its_time_is_over(

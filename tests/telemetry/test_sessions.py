@@ -7,14 +7,16 @@ from flask.testing import FlaskClient
 from sqlalchemy import select
 
 from app.core.database import session, transaction
-from app.interactions.models import VisitSession
+from app.interactions.models import InteractionSession
 from app.telemetry import persistence
 from tests.factories import Company, event, send_events
 
 
 def sessions() -> list[tuple[str, str, str]]:
     with transaction():
-        rows = session().scalars(select(VisitSession).order_by(VisitSession.customer_ref, VisitSession.source))
+        rows = session().scalars(
+            select(InteractionSession).order_by(InteractionSession.customer_ref, InteractionSession.source)
+        )
         return [(row.source, row.ref, row.customer_ref) for row in rows]
 
 

@@ -9,7 +9,7 @@ from flask.testing import FlaskClient
 from sqlalchemy import func, select
 
 from app.core.database import session, transaction
-from app.interactions.models import Interaction, VisitSession
+from app.interactions.models import Interaction, InteractionSession
 from app.interactions.service import find_interaction
 from app.telemetry import persistence
 from app.telemetry.models import WaitingBatch
@@ -48,8 +48,10 @@ def test_a_batch_is_accepted_and_then_persisted(client: FlaskClient, company: Co
     assert row["occurred_at"].isoformat() == "2026-01-31T10:00:00.250000+00:00"
     assert count(WaitingBatch) == 0
     with transaction():
-        visit_session = session().get(VisitSession, (company.environment_id, "customer", "visit:7", "account_42"))
-        assert visit_session is not None
+        stored_session = session().get(
+            InteractionSession, (company.environment_id, "customer", "visit:7", "account_42")
+        )
+        assert stored_session is not None
 
 
 @pytest.mark.parametrize("hint", ["ClaudeBot/1.0; +claudebot@anthropic.com", "Bot/2 (+https://bot.dev; +14155552671)"])
@@ -174,7 +176,7 @@ def test_the_same_interaction_again_fills_what_is_empty_and_changes_nothing_else
     assert (row["operation"], row["status_code"], row["duration_ms"]) == ("/first", 200, 3.5)
     assert row["session_ref"] == "s1"
     assert count(Interaction) == 1
-    assert count(VisitSession) == 1
+    assert count(InteractionSession) == 1
 
 
 def test_a_batch_that_is_persisted_twice_is_stored_once(client: FlaskClient, company: Company) -> None:

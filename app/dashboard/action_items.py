@@ -27,15 +27,15 @@ _NEW_FEEDBACK = {
 """The noun, the filters and the sentence of feedback that is new, by its kind."""
 
 
-class OpenDecision(NamedTuple):
-    """Something that a person has to decide about."""
+class ActionItem(NamedTuple):
+    """Something that a person has to decide or mend."""
 
     title: str
     sentence: str
     url: str
 
 
-def list_decisions(scope: Scope, keys: list[Key]) -> list[OpenDecision]:
+def list_action_items(scope: Scope, keys: list[Key]) -> list[ActionItem]:
     """Return what waits for a decision in the environment, whose keys these are."""
     return [
         *_mode(scope),
@@ -51,19 +51,19 @@ def has_active_key(keys: list[Key], kind: KeyKind) -> bool:
     return any(key.kind == kind and _is_active(key) for key in keys)
 
 
-def _mode(scope: Scope) -> Iterator[OpenDecision]:
+def _mode(scope: Scope) -> Iterator[ActionItem]:
     if scope.environment.mode == Mode.OFF:
-        yield OpenDecision(
+        yield ActionItem(
             "No feedback is taken",
             "The environment’s mode is off: agents are told not to send any.",
             scoped_url("settings.show_settings"),
         )
 
 
-def _keys(keys: list[Key]) -> Iterator[OpenDecision]:
+def _keys(keys: list[Key]) -> Iterator[ActionItem]:
     url, now = scoped_url("keys.list_keys"), clock.now()
     if not has_active_key(keys, KeyKind.PRODUCT):
-        yield OpenDecision(
+        yield ActionItem(
             "No product key is active", "Without one, telemetry is refused and agents cannot send feedback.", url
         )
     replaced_ids = {key.replaces_id for key in keys if _is_active(key)}
@@ -71,7 +71,7 @@ def _keys(keys: list[Key]) -> Iterator[OpenDecision]:
         is_ending = _is_active(key) and key.expires_at is not None and key.expires_at - now <= EXPIRING_WITHIN
         if is_ending and key.expires_at and key.id not in replaced_ids:
             sentence = f"It ends on {key.expires_at:%-d %b %Y}, and nothing replaces it. Rotate it before."
-            yield OpenDecision(f"A {key.kind} key expires", sentence, url)
+            yield ActionItem(f"A {key.kind} key expires", sentence, url)
 
 
 def _is_active(key: Key) -> bool:
@@ -82,13 +82,13 @@ def _ledger_since(scope: Scope) -> date:
     return scope.last_on - timedelta(days=LEDGER_DAYS - 1)
 
 
-def _telemetry(rows: list[LedgerRow]) -> Iterator[OpenDecision]:
+def _telemetry(rows: list[LedgerRow]) -> Iterator[ActionItem]:
     url = scoped_url("set_up.show_guide")
     refused, lost = (_sums(counts) for counts in ([row.refused for row in rows], [row.lost for row in rows]))
     if refused:
-        yield OpenDecision("Events were refused", f"Since yesterday: {_words(refused)}. {SHOW_LEDGER}", url)
+        yield ActionItem("Events were refused", f"Since yesterday: {_words(refused)}. {SHOW_LEDGER}", url)
     if lost:
-        yield OpenDecision(
+        yield ActionItem(
             "Events were lost before they were sent", f"Since yesterday: {_words(lost)}. {SHOW_LEDGER}", url
         )
 
@@ -102,20 +102,20 @@ def _words(counts: dict[str, int]) -> str:
     return ", ".join(f"{thousands(count)} {name}" for name, count in counts.items())
 
 
-def _webhooks(scope: Scope) -> Iterator[OpenDecision]:
+def _webhooks(scope: Scope) -> Iterator[ActionItem]:
     for endpoint in webhooks.list_endpoints(scope.environment.id):
         if endpoint.disabled_at is not None:
             # Of the URL only the host is shown, since the rest may be a secret of the receiver.
             host = read_url(endpoint.url, allows_private=True).host
             since = f"{host} gets none since {endpoint.disabled_at:%-d %b %Y}: {endpoint.disabled_reason}."
             sentence = f"{since} The command flask webhook list shows it."
-            yield OpenDecision("A webhook is disabled", sentence, scoped_url("settings.show_settings"))
+            yield ActionItem("A webhook is disabled", sentence, scoped_url("settings.show_settings"))
 
 
-def _new_feedback(counts: list[NewCount]) -> Iterator[OpenDecision]:
+def _new_feedback(counts: list[NewCount]) -> Iterator[ActionItem]:
     for kind, total, is_complete in counts:
         if total:
             noun, filters, sentence = _NEW_FEEDBACK[kind]
             words = f"{thousands(total)} {noun} is" if total == 1 else f"{thousands(total)} {noun}s are"
             title = f"{'' if is_complete else 'At least '}{words} not triaged"
-            yield OpenDecision(title, sentence, scoped_url("feedback.list_feedback", **filters, triage=NEW))
+            yield ActionItem(title, sentence, scoped_url("feedback.list_feedback", **filters, triage=NEW))

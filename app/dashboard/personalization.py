@@ -16,7 +16,7 @@ from app.personalization.queries import COUNTED_DECISIONS, DECISIONS_WITH_OUTCOM
 from app.personalization.rules import MAX_EXTERNAL_ID_LENGTH, OUTCOMES, POSITIVE_OUTCOMES
 from app.personalization.schemas import DecisionWithOutcomeSchema
 
-variants = PageBlueprint("variants", has_scope=True)
+personalization_pages = PageBlueprint("personalization_pages", has_scope=True)
 
 VARIANTS_SHOWN = 100
 
@@ -60,8 +60,8 @@ class GroupFigures:
         return ", ".join(counts) or "–"
 
 
-@variants.page("", "variants/page.html")
-def show_variants(scope: Scope) -> Page:
+@personalization_pages.page("", "personalization/page.html")
+def show_personalization(scope: Scope) -> Page:
     """Show what became of the decisions of the product, and list them."""
     filters = DecisionFilters(request.args)
     values = filters.values()
@@ -82,7 +82,7 @@ def show_variants(scope: Scope) -> Page:
     )
 
 
-@variants.export()
+@personalization_pages.export()
 def export_decisions(scope: Scope) -> ItemList:
     """Export the list."""
     return _list(scope, DecisionFilters(request.args))

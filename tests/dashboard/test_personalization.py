@@ -11,7 +11,7 @@ from flask.testing import FlaskClient
 
 from app.core import clock
 from app.core.database import transaction
-from app.dashboard import variants
+from app.dashboard import personalization
 from app.dashboard.lists import list_page
 from app.personalization import queries
 from tests.dashboard.history import HOSTILE, count_statements, export, export_csv, insert, words
@@ -148,7 +148,7 @@ def test_only_the_newest_decisions_are_counted_and_the_page_says_so(
     decide(company, "new")
     assert "All figures are over the newest" not in page_text(browser)
     monkeypatch.setattr(queries, "COUNTED_DECISIONS", 1)
-    monkeypatch.setattr(variants, "COUNTED_DECISIONS", 1)
+    monkeypatch.setattr(personalization, "COUNTED_DECISIONS", 1)
     text = page_text(browser)
     assert "All figures are over the newest 1 decisions of these days." in text
     assert "new – 0 of 1" in text
@@ -159,7 +159,7 @@ def test_the_newest_decisions_are_looked_at_whatever_their_purpose(
     browser: FlaskClient, company: Company, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(queries, "COUNTED_DECISIONS", 3)
-    monkeypatch.setattr(variants, "COUNTED_DECISIONS", 3)
+    monkeypatch.setattr(personalization, "COUNTED_DECISIONS", 3)
     decide(company, "old", "conversion", purpose=ADVERTISING, age=timedelta(hours=2))
     decide(company, "new", "conversion", purpose=ADVERTISING, age=timedelta(hours=1))
     for _ in range(2):
@@ -196,7 +196,7 @@ def test_filters_are_the_purpose_the_variant_and_the_outcome(browser: FlaskClien
 def test_the_next_page_continues_the_list(
     browser: FlaskClient, company: Company, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(variants, "list_page", partial(list_page, size=2))
+    monkeypatch.setattr(personalization, "list_page", partial(list_page, size=2))
     ids = [decide(company, "a", age=timedelta(minutes=number)) for number in range(5)]
     path, found = "/personalization?variant=a", []
     while path:

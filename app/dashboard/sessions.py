@@ -1,6 +1,7 @@
 """The pages of sessions: the list, and one of them with its interactions."""
 
 import uuid
+from functools import partial
 
 from flask import request
 
@@ -14,7 +15,7 @@ from app.interactions.queries import list_sessions as read_sessions
 from app.interactions.rules import MAX_REFERENCE_LENGTH, SESSION_SOURCES
 from app.interactions.schemas import DetailedInteractionSchema, SessionItemSchema
 
-visits = PageBlueprint("visits", has_scope=True)
+sessions = PageBlueprint("sessions", has_scope=True)
 
 
 class NoSuchSession(NotFound):
@@ -39,27 +40,29 @@ class SessionKey(FilterForm):
     customer_ref = text_filter("Customer reference", MAX_REFERENCE_LENGTH)
 
 
-@visits.page("", "visits/page.html")
+@sessions.page("", "sessions/page.html")
 def list_sessions(scope: Scope) -> Page:
     """List the sessions of the environment, the one that was seen last first."""
     filters = SessionFilters(request.args)
     return Page({"filters_form": filters, "list": list_page(_list(scope, filters))})
 
 
-@visits.export()
+@sessions.export()
 def export_sessions(scope: Scope) -> ItemList:
     """Export the list."""
     return _list(scope, SessionFilters(request.args))
 
 
-@visits.page("/one", "visits/session.html")
+@sessions.page("/one", "sessions/session.html")
 def show_session(scope: Scope) -> Page:
     """Show a session with its interactions, oldest first."""
-    visit = _get_session(scope)
-    return Page({"visit": visit, "list": list_page(_interactions(scope, visit), export="export_one")})
+    session_item = _get_session(scope)
+    return Page(
+        {"session_item": session_item, "list": list_page(_interactions(scope, session_item), export="export_one")}
+    )
 
 
-@visits.export("/one/export", "export_one")
+@sessions.export("/one/export", "export_one")
 def export_session(scope: Scope) -> ItemList:
     """Export the interactions of a session."""
     return _interactions(scope, _get_session(scope))
@@ -80,23 +83,24 @@ def _get_session(scope: Scope) -> SessionItem:
     if not form.validate():
         raise NoSuchSession
     key = form.values()
-    visit = find_session(
+    session_item = find_session(
         scope.environment.id,
         key.get("source", ""),
         key.get("ref", ""),
         key.get("customer_ref", ""),
         since=scope.kept_since,
     )
-    if visit is None:
+    if session_item is None:
         raise NoSuchSession
-    return visit
+    return session_item
 
 
-def _interactions(scope: Scope, visit: SessionItem) -> ItemList:
+def _interactions(scope: Scope, session_item: SessionItem) -> ItemList:
     environment_id: uuid.UUID = scope.environment.id
+    list_interactions = partial(list_session_interactions, environment_id, session_item, order=Order.OLDEST)
     return list_by_position(
         "session",
         DetailedInteractionSchema,
-        lambda limit, position: list_session_interactions(environment_id, visit, limit, position, order=Order.OLDEST),
-        (environment_id, visit.source, visit.ref, visit.customer_ref),
+        list_interactions,
+        (environment_id, session_item.source, session_item.ref, session_item.customer_ref),
     )
