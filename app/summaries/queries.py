@@ -36,7 +36,7 @@ _STATEMENTS = {
             WHERE environment_id = :environment_id AND day_on <= :today
               AND day_on > CAST(:today AS date) - least(:days, {retention_days(":environment_id")})
               AND (CAST(:surface AS text) IS NULL OR surface = :surface) AND starts_with(operation, :prefix)
-            GROUP BY operation
+            GROUP BY operation HAVING sum(interactions) > 0 OR sum(success + partial + failure) > 0
         ), shares AS (
             SELECT *, nullif(success + partial + failure, 0)::double precision AS reviews,
                    (failure + partial / 2.0) / nullif(success + partial + failure, 0)::double precision AS share

@@ -62,6 +62,12 @@ def test_counts_are_added_over_days_and_surfaces(reader: Reader, company: Compan
     assert reader.items("operations", days=1, surface="http_html")[0]["interactions"] == 20
 
 
+def test_an_operation_that_all_interactions_have_left_is_not_listed(reader: Reader, company: Company) -> None:
+    count_day(company, "/orders", 3, 1, 0, 0)
+    count_day(company, "pending", 0, 0, 0, 0)
+    assert [item["operation"] for item in reader.items("operations")] == ["/orders"]
+
+
 def test_a_rate_of_few_reviews_is_not_shown(reader: Reader, company: Company) -> None:
     count_day(company, "/few", 40, 0, 0, 9)
     (operation,) = reader.items("operations")
@@ -81,7 +87,7 @@ def test_the_worst_come_first_by_what_is_certain(reader: Reader, company: Compan
 @pytest.mark.parametrize("sort", ["interactions", "worst", "operation"])
 def test_pages_together_are_the_list(reader: Reader, company: Company, sort: str) -> None:
     for number in range(11):
-        count_day(company, f"/op_{number:02}", number // 2, number // 2, number % 3, number // 3)
+        count_day(company, f"/op_{number:02}", 1 + number // 2, number // 2, number % 3, number // 3)
     whole = reader.items("operations", sort=sort, limit=200)
     read = list(reader.pages("operations", sort=sort, limit=4))
     assert [len(page["items"]) for page in read] == [4, 4, 3]
