@@ -72,9 +72,6 @@ DETAILED_INTERACTIONS = PagedTable(
 )
 """The same with further filters."""
 
-SESSION_SCAN_LIMIT = 20_000
-"""Rows that a page of a session looks at, which has the index of all interactions only; some twenty milliseconds."""
-
 _SESSION_INTERACTIONS = PagedTable(
     "interactions",
     InteractionItem,
@@ -113,7 +110,7 @@ _FIND_SESSION = text("""
 
 def list_sessions(criteria: Criteria, limit: int, position: Position | None = None) -> Page[SessionItem]:
     """Return a page of the sessions of an environment by the instant that they were last seen at."""
-    return _SESSIONS.list(criteria, limit, position, scan_limit=SESSION_SCAN_LIMIT)
+    return _SESSIONS.list(criteria, limit, position)
 
 
 def find_session(
@@ -132,7 +129,7 @@ def list_session_interactions(
     key = {"ref": item.ref, "source": item.source or "", "customer_ref": item.customer_ref or ""}
     until = item.last_seen_at + timedelta(microseconds=1)
     criteria = Criteria(environment_id, order, item.first_seen_at, until, key)
-    return _SESSION_INTERACTIONS.list(criteria, limit, position, scan_limit=SESSION_SCAN_LIMIT)
+    return _SESSION_INTERACTIONS.list(criteria, limit, position)
 
 
 _OLDEST_PROMOTION = text(

@@ -8,8 +8,7 @@ from urllib.parse import urlencode
 import pytest
 from flask.testing import FlaskClient
 
-from app.core.database import transaction
-from app.interactions import queries
+from app.core.database import pages, transaction
 from app.telemetry import persistence
 from tests.dashboard.lists import download, walk
 from tests.factories import create_company, event, send_events
@@ -82,7 +81,7 @@ def test_the_interactions_of_a_session_are_in_order_with_their_outcomes(
     signed_in: FlaskClient, reader: Reader, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # Each page looks at few rows of a busy time, and the whole session is found all the same.
-    monkeypatch.setattr(queries, "SESSION_SCAN_LIMIT", 60)
+    monkeypatch.setattr(pages, "SCAN_LIMIT", 60)
     reader.store_session(0 * MINUTE, first_seen_at=NOW - 100 * MINUTE)
     key = {"session_ref": "visit_1", "session_source": "customer"}
     ids = [

@@ -18,8 +18,8 @@ from app.core.wire.fields import EARLIEST, LATEST
 
 Row = TypeVar("Row")
 
-SCAN_LIMIT = 2_000
-"""Rows that a page looks at; where a filter drops all of them, it costs some ten milliseconds."""
+SCAN_LIMIT = 20_000
+"""Rows that a page looks at; where a filter drops all of them, it costs some tens of milliseconds."""
 
 COMMIT_DELAY = timedelta(seconds=10)
 """A row may become visible this long after its instant; what is newer is not settled."""
@@ -103,12 +103,12 @@ class PagedTable(Generic[Row]):
         """)
 
     def list(
-        self, criteria: Criteria, limit: int, position: Position | None = None, *, scan_limit: int | None = None
+        self, criteria: Criteria, limit: int, position: Position | None = None
     ) -> Page[Row]:
         """Return a page of at most `limit` rows, the first one or that behind a position."""
         is_newest = criteria.order is Order.NEWEST
         at, id_ = position or ((LATEST, _LAST_ID) if is_newest else (EARLIEST, _FIRST_ID))
-        scan_limit = max(scan_limit or SCAN_LIMIT, limit + 1)
+        scan_limit = max(SCAN_LIMIT, limit + 1)
         values = {
             **{name: criteria.filters.get(name) for name in self._parameters},
             "tenant_id": criteria.tenant_id,
