@@ -1,5 +1,6 @@
 """The interactions of an environment: sessions of agents that work through the operations of a product."""
 
+import hashlib
 import math
 import uuid
 from collections.abc import Iterator
@@ -105,8 +106,12 @@ class Traffic:
             source = "customer"
         elif random.random() < CONTINUATION_SHARE:
             source = "continuation"
-        ref = self._ids.digest(f"session {self._product.slug} {self._environment.name}", self._session_count).hex()[:16]
-        return _Agent(customer, f"s_{ref}" if source else None, source, hint.text or None)
+        return _Agent(customer, self._session_ref() if source else None, source, hint.text or None)
+
+    def _session_ref(self) -> str:
+        """Return the reference of the newest session, which is the company's own and so the same in each workspace."""
+        subject = f"{self._product.slug} {self._environment.name} {self._session_count}"
+        return f"s_{hashlib.blake2b(subject.encode(), digest_size=8).hexdigest()}"
 
     def _visit(self, operation: Operation, moment: datetime, agent: _Agent) -> Visit:
         random, incident = self._random, self._incident_at(operation, moment)
