@@ -1,5 +1,6 @@
 """Run an export: continue every list behind its last row, and write the counts anew."""
 
+import time
 import uuid
 from collections.abc import Callable, Iterator
 from contextlib import closing
@@ -10,14 +11,15 @@ from typing import Any
 
 from app.core import clock
 from app.core.database import transaction
-from app.core.database.pages import Criteria, Order, Page, Position
-from app.core.wire.fields import EARLIEST
+from app.core.database.pages import COMMIT_DELAY, Criteria, Order, Page, Position
+from app.core.wire.fields import EARLIEST, LATEST
 from app.evidence.queries import list_counts
 from app.exports.files import Format, ItemFile, open_file, sync_folder
 from app.exports.lists import EVIDENCE_COUNTS, EVIDENCE_SCHEMA, LISTS, ExportedList
 from app.exports.state import ExportConflict, Progress, State, lock, open_state, save
 from app.products.queries import kept_since
 from app.products.service import get_environment
+from app.reading.service import settled_until
 
 BATCH_SIZE = 5_000
 """Rows of one transaction, and of one row group: some ten megabytes of memory."""
@@ -65,11 +67,15 @@ class _Run:
         return datetime.fromisoformat(self.state.since_at) if self.state.since_at else EARLIEST
 
 
-def run(export: Export, report: Report = lambda name, rows: None) -> dict[str, int]:
-    """Export everything that is new since the last run, and return the number of rows of each list.
+def run(
+    export: Export, report: Report = lambda name, rows: None, pause: Callable[[float], None] = time.sleep
+) -> dict[str, int]:
+    """Export everything that is there when the run begins and is new since the last one; return the rows of each list.
 
-    Every batch is a transaction of its own, and is on the disk before the state says so.
+    Every batch is a transaction of its own, and is on the disk before the state says so. Where there are rows in front
+    of which others may still appear, the run pauses, some seconds at most, until none can.
     """
+    settled_at = clock.now() + COMMIT_DELAY
     with transaction():
         environment = get_environment(export.environment_id)
         product_id, evidence_days = environment.product_id, environment.evidence_retention_days
@@ -82,6 +88,9 @@ def run(export: Export, report: Report = lambda name, rows: None) -> dict[str, i
             path.unlink()
         append = _append_parts if export.format is Format.PARQUET else _append_lines
         counts = {exported.name: append(current, exported, report) for exported in LISTS}
+        if _has_unsettled_rows(current):
+            pause(max(0.0, (settled_at - clock.now()).total_seconds()))
+            counts = {exported.name: counts[exported.name] + append(current, exported, report) for exported in LISTS}
         return {**counts, EVIDENCE_COUNTS: _replace_counts(current, report)}
 
 
@@ -160,6 +169,19 @@ def _replace_counts(current: _Run, report: Report) -> int:
     return row_count
 
 
+def _has_unsettled_rows(current: _Run) -> bool:
+    """Tell whether there are rows that are too new to be exported yet, or batches that will become rows."""
+    environment_id = current.export.environment_id
+    for exported in LISTS:
+        with transaction():
+            earliest = settled_until(environment_id)
+            until = exported.settled_until(environment_id)
+            criteria = _criteria(current, exported, since=until, until=LATEST)
+            if until < earliest or exported.table.list(criteria, 1).rows:
+                return True
+    return False
+
+
 def _pages(current: _Run, exported: ExportedList, progress: Progress) -> Iterator[Page[Any]]:
     """Yield the pages behind the last exported row, up to what is settled at the beginning."""
     environment_id = current.export.environment_id
@@ -170,8 +192,7 @@ def _pages(current: _Run, exported: ExportedList, progress: Progress) -> Iterato
     with transaction():
         kept = kept_since(environment_id) if exported.has_retention else EARLIEST
         until = exported.settled_until(environment_id)
-    tenant_id = current.product_id if exported.is_of_product else environment_id
-    criteria = Criteria(tenant_id, Order.OLDEST, since=max(current.since, kept), until=until)
+    criteria = _criteria(current, exported, since=max(current.since, kept), until=until)
     while True:
         with transaction():
             page = exported.table.list(criteria, BATCH_SIZE, position)
@@ -180,6 +201,11 @@ def _pages(current: _Run, exported: ExportedList, progress: Progress) -> Iterato
         if not page.has_more:
             return
         position = page.last_position
+
+
+def _criteria(current: _Run, exported: ExportedList, since: datetime, until: datetime) -> Criteria:
+    tenant_id = current.product_id if exported.is_of_product else current.export.environment_id
+    return Criteria(tenant_id, Order.OLDEST, since=since, until=until)
 
 
 def _advance(progress: Progress, page: Page[Any]) -> int:

@@ -42,7 +42,8 @@ HOSTILE = (
 
 
 def export_to(folder: Path, company: Company, format_: str = "ndjson", **options: Any) -> dict[str, int]:
-    return service.run(Export(company.environment_id, Format(format_), folder, **options))
+    pause = options.pop("pause", lambda seconds: None)
+    return service.run(Export(company.environment_id, Format(format_), folder, **options), pause=pause)
 
 
 def read(folder: Path, name: str, format_: str) -> list[dict[str, Any]]:

@@ -15,6 +15,7 @@ from app.exports.files import Format
 from app.exports.service import Export
 from app.exports.state import ExportConflict
 from app.telemetry import persistence
+from tests.context_api import Clock
 from tests.exports.fixtures import HOSTILE, NAMES, as_csv, export_to, read
 from tests.factories import Company, create_company, event, send_events
 from tests.reading.fixtures import NOW, Reader
@@ -138,6 +139,26 @@ def test_what_may_still_appear_in_front_waits_for_the_next_run(
     assert export_to(tmp_path, company)["interactions"] == 0
     persistence.persist_waiting_batches()
     assert export_to(tmp_path, company)["interactions"] == 2
+
+
+def test_what_was_sent_a_moment_before_is_waited_for_and_exported(
+    reader: Reader, client: FlaskClient, company: Company, tmp_path: Path, clock: Clock
+) -> None:
+    reader.store_interaction(timedelta(hours=1))
+    reader.store_review(NOW - clock.now)
+    send_events(client, company, event())
+    clock.advance(seconds=1)
+    pauses = []
+
+    def pause(seconds: float) -> None:
+        pauses.append(seconds)
+        persistence.persist_waiting_batches()
+        clock.advance(seconds=seconds)
+
+    counts = export_to(tmp_path, company, pause=pause)
+    assert (counts["interactions"], counts["reviews"], pauses) == (2, 1, [10.0])
+    assert export_to(tmp_path, company, pause=pause) == {**dict.fromkeys(NAMES, 0)}
+    assert len(pauses) == 1
 
 
 def test_since_leaves_out_what_is_older(reader: Reader, company: Company, tmp_path: Path) -> None:

@@ -102,9 +102,7 @@ class PagedTable(Generic[Row]):
             WHERE f.{parts["tenant"]} = :tenant_id AND f.{parts["id"]} = :id AND f.{parts["instant"]} >= :since LIMIT 1
         """)
 
-    def list(
-        self, criteria: Criteria, limit: int, position: Position | None = None
-    ) -> Page[Row]:
+    def list(self, criteria: Criteria, limit: int, position: Position | None = None) -> Page[Row]:
         """Return a page of at most `limit` rows, the first one or that behind a position."""
         is_newest = criteria.order is Order.NEWEST
         at, id_ = position or ((LATEST, _LAST_ID) if is_newest else (EARLIEST, _FIRST_ID))
