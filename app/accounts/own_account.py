@@ -10,7 +10,7 @@ from app.accounts import passwords, second_factor
 from app.accounts.codes import canonical_code
 from app.accounts.failures import record_failure
 from app.accounts.models import User
-from app.accounts.rules import Client, password_problem
+from app.accounts.rules import Client, FailureReason, password_problem
 from app.accounts.service import record_user_entry
 from app.accounts.sessions import Login, revoke_sessions_of
 from app.accounts.throttle import account_limits, clear_attempt, code_limits, count_attempt
@@ -59,7 +59,7 @@ def _check_password(login: Login, password: str, client: Client) -> str:
     count_attempt(account_limits(login.email, client.address))
     stored_hash = _password_hash(login.user_id)
     if not passwords.is_correct(stored_hash, password):
-        record_failure(login.email, login.user_id, client, "wrong password of a signed-in user")
+        record_failure(login.email, login.user_id, client, FailureReason.WRONG_OWN_PASSWORD)
         raise WrongPassword
     return stored_hash
 
@@ -79,7 +79,7 @@ def disable_second_factor(login: Login, proof: str, client: Client) -> None:
     with transaction():
         is_code = second_factor.accept_code(login.user_id, proof)
     if not is_code and not passwords.is_correct(_password_hash(login.user_id), proof):
-        record_failure(login.email, login.user_id, client, "wrong proof of a signed-in user")
+        record_failure(login.email, login.user_id, client, FailureReason.WRONG_OWN_PROOF)
         raise WrongProof
     second_factor.delete_factor(login.user_id, login.actor)
     limits = {**account_limits(login.email, client.address), **code_limits(login.user_id)}

@@ -3,6 +3,7 @@
 import re
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from enum import StrEnum
 
 from app.core.clients import browser_family, network_of
 from app.core.wire.text import has_control_character, is_visible
@@ -117,3 +118,18 @@ addresses gets fewer than a hundred of a million codes in a day."""
 MAX_RECORDED_FAILURES = 20
 """How many failed attempts for one account are in the audit log for one day; an attacker makes as many as they like."""
 RECORDING_PERIOD = timedelta(days=1)
+
+
+class FailureReason(StrEnum):
+    """Why an attempt to sign in, or to confirm who one is, has failed."""
+
+    WRONG_PASSWORD = "wrong password"
+    WRONG_CODE = "wrong code"
+    UNKNOWN_IDENTITY = "unknown identity"
+    WRONG_OWN_PASSWORD = "wrong password of a signed-in user"
+    WRONG_OWN_PROOF = "wrong proof of a signed-in user"
+
+    @property
+    def label(self) -> str:
+        """The reason as a label of metrics has it."""
+        return self.replace(" ", "_")

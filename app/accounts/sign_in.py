@@ -14,7 +14,7 @@ from app.accounts import identities, passwords, second_factor
 from app.accounts.failures import record_failure
 from app.accounts.identities import Identity
 from app.accounts.models import Membership, User, Workspace
-from app.accounts.rules import Client
+from app.accounts.rules import Client, FailureReason
 from app.accounts.schemas import Credentials
 from app.accounts.service import canonical_email
 from app.accounts.sessions import NewSession, create_session, revoke_session
@@ -84,7 +84,7 @@ def sign_in(credentials: Credentials, client: Client, previous_token: str | None
     # No connection is held meanwhile.
     is_correct = passwords.is_correct(user.password_hash if user else None, credentials.password)
     if user is None or not is_correct:
-        record_failure(email, user.id if user else None, client, "wrong password")
+        record_failure(email, user.id if user else None, client, FailureReason.WRONG_PASSWORD)
         raise WrongCredentials
     _check_second_factor(user, credentials.code, client)
     return _open_session(user, client, previous_token)
@@ -97,7 +97,10 @@ def sign_in_by_identity(identity: Identity, client: Client, previous_token: str 
         user_by_email = identities.find_by_email(identity) if user is None else None
     if user is None:
         record_failure(
-            canonical_email(identity.email), user_by_email.id if user_by_email else None, client, "unknown identity"
+            canonical_email(identity.email),
+            user_by_email.id if user_by_email else None,
+            client,
+            FailureReason.UNKNOWN_IDENTITY,
         )
         raise UnknownIdentity
     count_attempt(account_limits(user.email, client.address))
@@ -131,7 +134,7 @@ def _check_second_factor(user: User, code: str | None, client: Client) -> None:
     with transaction():
         is_valid = second_factor.accept_code(user.id, code)
     if not is_valid:
-        record_failure(user.email, user.id, client, "wrong code")
+        record_failure(user.email, user.id, client, FailureReason.WRONG_CODE)
         raise WrongCode
     after_commit(partial(clear_attempt, code_limits(user.id)))
 

@@ -26,6 +26,7 @@ class PrefilterFailed(RuntimeError):
 
 
 _ROWS: tuple[Rule | Detector, ...] = (*RULES, *DETECTORS)
+RULE_IDS = tuple(row.id for row in _ROWS)
 _TRIGGERS = tuple(dict.fromkeys(row.trigger for row in _ROWS))
 """Each trigger once: rows that share one cost the prefilter nothing more."""
 _ROWS_OF_TRIGGER = [[position for position, row in enumerate(_ROWS) if row.trigger == trigger] for trigger in _TRIGGERS]

@@ -11,10 +11,11 @@ from flask.testing import FlaskClient
 
 from app.core.database import session, transaction
 from app.core.metrics.families import FAMILIES, POOL_TIMEOUTS, Kind
+from app.screening.scanner import RULE_IDS
 from config.web_rejections import REQUEST_TIMEOUT, reject
 from tests.conftest import ROOT
 from tests.factories import Company, event, send_events, send_review, sign_in
-from tests.metrics.scrape import names, scrape, value
+from tests.metrics.scrape import TOKEN, names, read_samples, scrape, value
 
 UNITS = ("_total", "_seconds", "_info", "_up", "_rows", "_batches", "_connections", "_endpoints")
 
@@ -81,6 +82,22 @@ def test_connections_of_the_pool_are_counted_while_they_are_in_use(open_app: Fla
 
 def test_metrics_without_labels_are_there_before_anything_happens(open_client: FlaskClient) -> None:
     assert value(scrape(open_client), POOL_TIMEOUTS.name) == 0
+
+
+def test_every_family_and_every_counter_of_few_values_is_there_before_anything_happens(
+    open_client: FlaskClient,
+) -> None:
+    response = open_client.get("/metrics", headers={"Authorization": f"Bearer {TOKEN}"})
+    assert {family.name for family in FAMILIES.values()} <= set(re.findall(r"(?m)^# TYPE (\S+) ", response.text))
+    samples = read_samples(response.text)
+    for name, labels in (
+        ("refusals", {"code": "screening_failed", "status": "503"}),
+        ("screening_refusals", {"rule": RULE_IDS[0]}),
+        ("limits_hit", {"limit": "capability"}),
+        ("quotas_hit", {"quota": "reviews"}),
+        ("sign_in_failures", {"reason": "wrong_password"}),
+    ):
+        assert value(samples, f"agent_feedback_{name}_total", **labels) == 0
 
 
 def test_nothing_is_counted_where_nobody_may_read_it(client: FlaskClient, app: Flask) -> None:

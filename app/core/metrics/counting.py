@@ -1,5 +1,6 @@
 """Count what happens in this process, where somebody may read it; elsewhere nothing is imported and nothing counted."""
 
+from collections.abc import Sequence
 from typing import Protocol
 
 from flask import Flask, current_app, has_app_context
@@ -21,8 +22,11 @@ class Metrics(Protocol):
     def count_request(self, route: str, method: str, status: int, seconds: float) -> None:
         """Count a request and observe its duration."""
 
-    def format(self, readings: list[Reading]) -> bytes:
-        """Return what all processes have counted, and readings, in Prometheus' text format."""
+    def format(self, readings: Sequence[Reading], zeros: Sequence[Reading]) -> bytes:
+        """Return what all processes have counted, and readings, in Prometheus' text format.
+
+        `zeros` are the counters that are there before anything has counted them.
+        """
 
 
 def install(app: Flask, settings: Settings) -> None:

@@ -4,7 +4,7 @@ Under gunicorn a process counts in mapped files that every process reads, each i
 program, and of a test, is its own memory.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest, multiprocess, values
@@ -48,15 +48,19 @@ class PrometheusMetrics:
         counter.inc()
         histogram.observe(seconds)
 
-    def format(self, readings: list[Reading]) -> bytes:
-        """Return what all processes have counted, and readings, in Prometheus' text format."""
-        registry = self._registry
+    def format(self, readings: Sequence[Reading], zeros: Sequence[Reading]) -> bytes:
+        """Return what all processes have counted, and readings, in Prometheus' text format.
+
+        `zeros` are the counters that are there before anything has counted them.
+        """
+        counted_registry = self._registry
         if self._folder:
-            registry = CollectorRegistry()
-            multiprocess.MultiProcessCollector(registry, path=self._folder)  # type: ignore[no-untyped-call]  # it has no types
-        read_registry = CollectorRegistry()
-        read_registry.register(_Readings(readings))
-        return generate_latest(registry) + generate_latest(read_registry)
+            counted_registry = CollectorRegistry()
+            multiprocess.MultiProcessCollector(counted_registry, path=self._folder)  # type: ignore[no-untyped-call]  # it has no types
+        registry = CollectorRegistry()
+        registry.register(_Counted(counted_registry, zeros))
+        registry.register(_Readings(readings))
+        return generate_latest(registry)
 
     def _child(self, family: Family, labels: tuple[str, ...]) -> Any:
         metric = self._metrics[family.name]
@@ -69,18 +73,40 @@ class PrometheusMetrics:
         return children
 
 
+class _Counted(Collector):
+    """What processes have counted, and every family and counter that is declared and that none has counted yet."""
+
+    def __init__(self, registry: CollectorRegistry, zeros: Iterable[Reading]) -> None:
+        self._registry, self._zeros = registry, zeros
+
+    def collect(self) -> Iterator[Metric]:
+        """Yield each family with its metrics."""
+        metrics = {metric.name: metric for metric in self._registry.collect()}
+        for family in FAMILIES.values():
+            if family.is_counted:
+                name = _metric_name(family)
+                metrics.setdefault(name, Metric(name, family.description, family.kind))
+        for family, _, labels in self._zeros:
+            metric, label_values = metrics[_metric_name(family)], dict(zip(family.labels, labels, strict=True))
+            if not any(sample.labels == label_values for sample in metric.samples if sample.name == family.name):
+                metric.add_sample(family.name, label_values, 0)
+        yield from metrics.values()
+
+
 class _Readings(Collector):
-    """Readings as prometheus_client takes them."""
+    """Readings as prometheus_client takes them, and every declared family of which there is none."""
 
     def __init__(self, readings: Iterable[Reading]) -> None:
         self._readings = readings
 
     def collect(self) -> Iterator[Metric]:
         """Yield each family with its metrics."""
-        metrics: dict[str, Any] = {}
+        metrics: dict[str, Any] = {
+            family.name: _READ_TYPES[family.kind](family.name, family.description, labels=family.labels)
+            for family in FAMILIES.values()
+            if not family.is_counted
+        }
         for family, value, labels in self._readings:
-            if family.name not in metrics:
-                metrics[family.name] = _READ_TYPES[family.kind](family.name, family.description, labels=family.labels)
             if isinstance(value, Distribution):
                 metrics[family.name].add_metric(labels, _cumulative(family, value), value.total)
             else:
@@ -93,6 +119,11 @@ _READ_TYPES: dict[Kind, Callable[..., Metric]] = {
     Kind.GAUGE: GaugeMetricFamily,
     Kind.HISTOGRAM: HistogramMetricFamily,
 }
+
+
+def _metric_name(family: Family) -> str:
+    """Return the name that prometheus_client has for a family: that of a counter is without its suffix."""
+    return family.name.removesuffix("_total") if family.kind is Kind.COUNTER else family.name
 
 
 def _cumulative(family: Family, distribution: Distribution) -> list[tuple[str, float]]:
