@@ -2,43 +2,16 @@
 
 import sys
 import uuid
-from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 import click
 import orjson
 
-from app.core import clock
+from app.cli.output import Since, read_instant
 from app.core.errors import ApiError
-from app.core.wire.fields import to_storable
 from app.exports import service
 from app.exports.files import Format
 from app.exports.service import Export
-from app.products.rules import read_duration
-
-
-class Since(click.ParamType[str]):
-    """A date, an instant, or how long ago."""
-
-    name = "since"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """Return the text, or fail with a usage error."""
-        if read_instant(value) is None:
-            self.fail("write a date as 2026-01-31, an instant as 2026-01-31T12:00:00Z, or 30d", param, ctx)
-        return str(value)
-
-
-def read_instant(text: str) -> datetime | None:
-    """Return the instant that a text means now, in UTC where it names no offset; None if it means none."""
-    if duration := read_duration(text):
-        return clock.now() - duration
-    try:
-        instant = datetime.fromisoformat(text)
-    except ValueError:
-        return None
-    return to_storable(instant if instant.tzinfo else instant.replace(tzinfo=UTC))
 
 
 @click.command("export")

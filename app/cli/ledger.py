@@ -1,28 +1,34 @@
 """`flask ledger`: show what became of events, and what was lost before it arrived."""
 
 import uuid
-from datetime import UTC, timedelta
+from datetime import UTC
 
 import click
 
-from app.cli.output import Duration, Row, command
-from app.core import clock
+from app.cli.output import Row, Since, command, read_instant
 from app.ledger.queries import LedgerRow, list_rows
+from app.products.service import get_environment
 
 group = click.Group("ledger")
 
-DEFAULT_SINCE = timedelta(days=30)
+DEFAULT_SINCE = "30d"
 
 
 @command(group, "show")
 @click.option("--environment", "environment_id", type=click.UUID, required=True)
 @click.option(
-    "--since", type=Duration(), default=DEFAULT_SINCE, show_default="30d", help="From the UTC day that was then, as 7d."
+    "--since",
+    type=Since(),
+    default=DEFAULT_SINCE,
+    show_default=True,
+    help="From the UTC day of a date, an instant or 7d.",
 )
-def show(environment_id: uuid.UUID, since: timedelta) -> list[Row]:
+def show(environment_id: uuid.UUID, since: str) -> list[Row]:
     """Show what became of events by day, SDK and version, the newest day first; no event is counted twice."""
-    first_on = (clock.now() - since).astimezone(UTC).date()
-    return [_row(row) for row in list_rows(environment_id, first_on)]
+    get_environment(environment_id)
+    instant = read_instant(since)
+    assert instant is not None
+    return [_row(row) for row in list_rows(environment_id, instant.astimezone(UTC).date())]
 
 
 def _row(row: LedgerRow) -> Row:

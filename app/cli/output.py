@@ -3,14 +3,16 @@
 import functools
 from collections.abc import Callable, Iterable
 from contextlib import nullcontext
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import click
 import orjson
 
+from app.core import clock
 from app.core.database import transaction
 from app.core.errors import ApiError
+from app.core.wire.fields import to_storable
 from app.products.rules import read_duration
 
 Row = dict[str, Any]
@@ -27,6 +29,29 @@ class Duration(click.ParamType[timedelta]):
         if duration is None:
             self.fail("write a duration as 90s, 15m, 24h or 30d", param, ctx)
         return duration
+
+
+class Since(click.ParamType[str]):
+    """A date, an instant, or how long ago: `2026-01-31`, `2026-01-31T12:00:00Z` or `30d`; `read_instant` reads it."""
+
+    name = "since"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Return the text, or fail with a usage error."""
+        if read_instant(value) is None:
+            self.fail("write a date as 2026-01-31, an instant as 2026-01-31T12:00:00Z, or 30d", param, ctx)
+        return str(value)
+
+
+def read_instant(text: str) -> datetime | None:
+    """Return the instant that a text means now, in UTC where it names no offset; None if it means none."""
+    if duration := read_duration(text):
+        return clock.now() - duration
+    try:
+        instant = datetime.fromisoformat(text)
+    except ValueError:
+        return None
+    return to_storable(instant if instant.tzinfo else instant.replace(tzinfo=UTC))
 
 
 def command(
@@ -80,4 +105,11 @@ def _lines(row: Row, indent: str = "") -> Iterable[str]:
             for entry in value:
                 yield from _lines(entry, indent + "  ")
         else:
-            yield f"{indent}{name:<{width}}  {'-' if value is None else value}"
+            yield f"{indent}{name:<{width}}  {_plain(value)}"
+
+
+def _plain(value: Any) -> Any:
+    """Return a value as a line shows it."""
+    if value is None:
+        return "-"
+    return "none" if value == [] else value

@@ -51,7 +51,7 @@ def show_status() -> Row:
             {"pepperId": pepper.id.hex(), "configured": pepper.is_configured, "rows": pepper.row_counts}
             for pepper in peppers
         ],
-        "problems": status.list_problems(columns, peppers) or "none",
+        "problems": status.list_problems(columns, peppers),
     }
 
 

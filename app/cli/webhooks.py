@@ -36,6 +36,8 @@ def create(environment_id: uuid.UUID, url: str, event_types: tuple[str, ...]) ->
 @click.option("--environment", "environment_id", type=click.UUID)
 def list_endpoints(environment_id: uuid.UUID | None) -> list[Row]:
     """List endpoints, oldest first, and why one was disabled."""
+    if environment_id:
+        get_environment(environment_id)
     return [_endpoint_row(endpoint) for endpoint in service.list_endpoints(environment_id)]
 
 
@@ -68,15 +70,21 @@ def remove(endpoint_id: uuid.UUID) -> Row:
 
 
 @command(group, "deliveries")
-@click.option("--environment", "environment_id", type=click.UUID, required=True)
+@click.option("--environment", "environment_id", type=click.UUID, help="Of all endpoints of an environment.")
 @click.option("--endpoint", "endpoint_id", type=click.UUID, help="Of one endpoint.")
 @click.option("--state", type=click.Choice([str(state) for state in DeliveryState]))
 @click.option("--limit", type=click.IntRange(1, log.MAX_LIMIT), default=log.DEFAULT_LIMIT, show_default=True)
 def list_deliveries(
-    environment_id: uuid.UUID, endpoint_id: uuid.UUID | None, state: str | None, limit: int
+    environment_id: uuid.UUID | None, endpoint_id: uuid.UUID | None, state: str | None, limit: int
 ) -> list[Row]:
-    """List deliveries of an environment, newest first."""
-    get_environment(environment_id)
+    """List deliveries of an environment or an endpoint, newest first."""
+    if environment_id:
+        get_environment(environment_id)
+    elif endpoint_id:
+        environment_id = service.get_endpoint(endpoint_id).environment_id
+    else:
+        # The log of all environments has no index by time.
+        raise click.UsageError("Name an environment by --environment, or an endpoint by --endpoint.")
     deliveries = log.list_deliveries(environment_id, endpoint_id, DeliveryState(state) if state else None, limit)
     return [_delivery_row(delivery) for delivery in deliveries]
 
@@ -84,7 +92,7 @@ def list_deliveries(
 @command(group, "replay")
 @click.argument("delivery_id", type=click.UUID)
 def replay(delivery_id: uuid.UUID) -> Row:
-    """Send a delivery again that is over, with the same webhook-id."""
+    """Send a delivery again at once, with the same webhook-id."""
     return _delivery_row(log.replay(delivery_id))
 
 

@@ -109,7 +109,7 @@ def list_deliveries(
 
 
 def replay(delivery_id: uuid.UUID) -> WebhookDelivery:
-    """Send a delivery again, for as long as a new one, with the same id of its message."""
+    """Send a delivery again at once, for as long as a new one, with the same id of its message."""
     statement = select(WebhookDelivery).where(WebhookDelivery.id == delivery_id).with_for_update()
     delivery = session().scalars(statement).one_or_none()
     if delivery is None:
@@ -117,8 +117,8 @@ def replay(delivery_id: uuid.UUID) -> WebhookDelivery:
     endpoint = session().get(WebhookEndpoint, (delivery.environment_id, delivery.endpoint_id))
     if endpoint is None or endpoint.disabled_at is not None:
         raise Conflict("The endpoint of this delivery was removed or is disabled; enable it first.")
-    if delivery.state in (DeliveryState.PENDING, DeliveryState.SENDING):
-        raise Conflict("This delivery is still being tried.")
+    if delivery.state == DeliveryState.SENDING:
+        raise Conflict("This delivery is being sent at this moment; look at its state again.")
     _queue_again(delivery, clock.now())
     notify(Job.DELIVER_WEBHOOKS)
     return delivery

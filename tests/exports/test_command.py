@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from flask import Flask
 
-from app.cli.export import read_instant
+from app.cli.output import read_instant
 from tests.factories import Company
 
 

@@ -12,7 +12,7 @@ from sqlalchemy import text
 
 from app.core.database import session, transaction
 from app.telemetry.persistence import persist_waiting_batches
-from tests.factories import Company, event, send_review
+from tests.factories import Company, create_company, event, send_review
 from tests.ledger.batches import batch_headers, counts, ledger, send
 from tests.ledger.batches import ledger as show
 
@@ -36,9 +36,12 @@ def test_a_row_names_day_sdk_and_version(app: Flask, client: FlaskClient, compan
 
 def test_rows_are_those_of_one_environment(app: Flask, client: FlaskClient, company: Company) -> None:
     send(client, company, 3)
-    other = [*("ledger", "show", "--environment", str(uuid.uuid4()), "--json")]
     persist_waiting_batches()
-    assert app.test_cli_runner().invoke(args=other).output.strip() == "[]"
+    with transaction():
+        other_company = create_company()
+    assert show(app, other_company) == []
+    result = app.test_cli_runner().invoke(args=["ledger", "show", "--environment", str(uuid.uuid4())])
+    assert (result.exit_code, "no environment" in result.output) == (1, True)
 
 
 def test_rows_begin_with_a_day(
@@ -54,6 +57,7 @@ def test_rows_begin_with_a_day(
         [row["day"] for row in show(app, company, *since)] for since in ([], ["--since", "3d"], ["--since", "50d"])
     ]
     assert [len(days) for days in days_shown] == [2, 2, 3]
+    assert show(app, company, "--since", f"{now - timedelta(days=3):%Y-%m-%d}") == show(app, company, "--since", "3d")
     assert days_shown[2] == sorted(days_shown[2], reverse=True)
 
 

@@ -121,5 +121,7 @@ def test_deliveries_are_listed_and_replayed(
     (row,) = run(private_app, "webhook", "deliveries", *of_endpoint, "--state", "delivered")
     assert run(private_app, "webhook", "replay", row["deliveryId"])["state"] == "pending"
     assert len(run(private_app, "webhook", "deliveries", *of_environment, "--limit", "1")) == 1
-    # The log of all environments has no index by time.
+    of_endpoint_alone = run(private_app, "webhook", "deliveries", "--endpoint", endpoint["endpointId"])
+    assert of_endpoint_alone == run(private_app, "webhook", "deliveries", *of_environment)
     assert "--environment" in run_failing(private_app, "webhook", "deliveries")
+    assert "no environment" in run_failing(private_app, "webhook", "list", "--environment", str(uuid.uuid4()))

@@ -5,7 +5,7 @@ from datetime import timedelta
 
 import pytest
 from flask.testing import FlaskClient
-from sqlalchemy import select
+from sqlalchemy import select, text
 
 from app.accounts.models import AuditEntry
 from app.core.database import session, transaction
@@ -253,11 +253,25 @@ def test_nothing_is_replayed_to_an_endpoint_that_is_gone(
         replay()
 
 
-def test_what_is_still_tried_is_not_replayed(
+def test_what_waits_for_its_next_attempt_is_replayed_at_once(
+    client: FlaskClient, company: Company, receiver: Receiver, endpoint: service.NewSecret
+) -> None:
+    review_and_promote(client, company)
+    receiver.answer_with(500, 200)
+    delivery.deliver_due()
+    assert deliveries("state", "attempts") == [("pending", 1)]
+    replay()
+    delivery.deliver_due()
+    assert deliveries("state", "attempts") == [("delivered", 1)]
+
+
+def test_what_is_being_sent_and_what_is_unknown_are_not_replayed(
     client: FlaskClient, company: Company, endpoint: service.NewSecret
 ) -> None:
     review_and_promote(client, company)
     log.queue_deliveries()
+    with transaction():
+        session().execute(text("UPDATE webhook_deliveries SET state = 'sending'"))
     with pytest.raises(Conflict):
         replay()
     with transaction(), pytest.raises(NotFound):

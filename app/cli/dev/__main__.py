@@ -80,7 +80,7 @@ def _run(stack: contextlib.ExitStack, port: int | None, data_dir: Path, *, verbo
     stack.enter_context(_lock_data_dir(data_dir))
     port = _choose_port(port)
     urls, servers = _start_servers(stack, data_dir)
-    environment = {**urls, **_service_environment(data_dir, port)}
+    environment = {**_given_settings(), **urls, **_service_environment(data_dir, port)}
     settings = Settings.from_env(environment)
     app = create_app(settings, serves_http=False)
     click.echo("preparing the database …")
@@ -198,6 +198,11 @@ def _check_servers(urls: dict[str, str]) -> None:
     errors = [error for name, url in urls.items() if (error := checks[name](url))]
     if errors:
         raise ServerFailed("\n".join(errors))
+
+
+def _given_settings() -> dict[str, str]:
+    """Return the settings that this process was given: commands in other shells run with the same ones."""
+    return {name: text for name, text in os.environ.items() if name.startswith("AGENT_FEEDBACK_")}
 
 
 def _service_environment(data_dir: Path, port: int) -> dict[str, str]:
