@@ -52,7 +52,7 @@ def main() -> None:
 
 
 def _variables(collector_url: str) -> dict[str, dict[str, str]]:
-    endpoint = {"OTEL_EXPORTER_OTLP_ENDPOINT": collector_url}
+    endpoint = {"OTEL_EXPORTER_OTLP_ENDPOINT": collector_url, "OTEL_LOGS_EXPORTER": "none"}
     sampler = {"OTEL_TRACES_SAMPLER": "parentbased_traceidratio", "OTEL_TRACES_SAMPLER_ARG": "0.05"}
     return {
         OFF: {},

@@ -55,7 +55,9 @@ class ObservabilitySchema(Schema):
     OTEL_EXPORTER_OTLP_LOGS_TIMEOUT = _export_timeout()
     OTEL_TRACES_EXPORTER = fields.String(load_default="otlp")
     OTEL_SDK_DISABLED = fields.String(load_default="false")
-    AGENT_FEEDBACK_OTEL_REVIEWS = fields.Boolean(load_default=False)
+    OTEL_EXPORTER_OTLP_LOGS_ENDPOINT = WebUrl(load_default=None, schemes=("http", "https"))
+    OTEL_LOGS_EXPORTER = fields.String(load_default="otlp")
+    AGENT_FEEDBACK_OTEL_REVIEWS = fields.Boolean(load_default=None)
     AGENT_FEEDBACK_OTEL_REVIEW_NOTES = fields.Boolean(load_default=False)
 
 
@@ -77,6 +79,14 @@ def has_traces(values: Mapping[str, Any]) -> bool:
     """Tell whether traces are sent: to which collector, how many and by which name say the standard variables."""
     is_disabled = values["OTEL_SDK_DISABLED"].strip().lower() == "true" or values["OTEL_TRACES_EXPORTER"] == "none"
     return any(values[name] for name in ENDPOINTS) and not is_disabled
+
+
+def exports_reviews(values: Mapping[str, Any]) -> bool:
+    """Tell whether reviews are sent as events: to the collector that is named, unless a setting says no."""
+    if values["AGENT_FEEDBACK_OTEL_REVIEWS"] is not None:
+        return bool(values["AGENT_FEEDBACK_OTEL_REVIEWS"])
+    is_disabled = values["OTEL_SDK_DISABLED"].strip().lower() == "true" or values["OTEL_LOGS_EXPORTER"] == "none"
+    return any(values[name] for name in LOG_ENDPOINTS) and not is_disabled
 
 
 def set_trace_defaults() -> None:

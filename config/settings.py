@@ -22,6 +22,7 @@ from config.limits import LimitName, LimitSettingsSchema, QuotaName, limit_varia
 from config.observability import (
     MetricsAccess,
     ObservabilitySchema,
+    exports_reviews,
     has_traces,
     metrics_access,
     observability_errors,
@@ -217,7 +218,7 @@ class Settings:
             request_deadline_s=values["AGENT_FEEDBACK_REQUEST_DEADLINE_S"],
             sweep_interval_s=values["AGENT_FEEDBACK_SWEEP_INTERVAL_S"],
             webhooks_allow_private=values["AGENT_FEEDBACK_WEBHOOKS_ALLOW_PRIVATE"],
-            exports_reviews=values["AGENT_FEEDBACK_OTEL_REVIEWS"],
+            exports_reviews=exports_reviews(values),
             exports_notes=values["AGENT_FEEDBACK_OTEL_REVIEW_NOTES"],
             oidc=_oidc_provider(values),
             limits={name: values[limit_variable(name)] for name in LimitName},

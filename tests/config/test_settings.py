@@ -137,11 +137,19 @@ def test_the_values_that_a_setting_may_have_are_named_as_they_are_written() -> N
 
 
 @pytest.mark.parametrize("name", ["OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_LOGS_ENDPOINT"])
-def test_reviews_are_exported_to_a_collector_that_is_named(name: str) -> None:
-    environ = {**VALID_SETTINGS, name: "https://collector.example"}
-    assert not Settings.from_env(environ).exports_reviews
-    settings = Settings.from_env({**environ, "AGENT_FEEDBACK_OTEL_REVIEWS": "true"})
+def test_reviews_are_exported_without_their_notes_to_a_collector_that_is_named(name: str) -> None:
+    assert not Settings.from_env(VALID_SETTINGS).exports_reviews
+    settings = Settings.from_env({**VALID_SETTINGS, name: "https://collector.example"})
     assert (settings.exports_reviews, settings.exports_notes) == (True, False)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("AGENT_FEEDBACK_OTEL_REVIEWS", "false"), ("OTEL_LOGS_EXPORTER", "none"), ("OTEL_SDK_DISABLED", "true")],
+)
+def test_reviews_are_not_exported_where_a_setting_says_no(name: str, value: str) -> None:
+    environ = {**VALID_SETTINGS, "OTEL_EXPORTER_OTLP_ENDPOINT": "https://collector.example", name: value}
+    assert not Settings.from_env(environ).exports_reviews
 
 
 OIDC = {

@@ -28,7 +28,6 @@ def stack(tmp_path_factory: pytest.TempPathFactory, collector: Collector) -> Ite
         # schemathesis sends hundreds of requests with one capability or handle.
         "AGENT_FEEDBACK_CAPABILITY_LIMIT": "0",
         "AGENT_FEEDBACK_WEBHOOKS_ALLOW_PRIVATE": "true",
-        "AGENT_FEEDBACK_OTEL_REVIEWS": "true",
         "OTEL_EXPORTER_OTLP_LOGS_ENDPOINT": f"{collector.url}/v1/logs",
         "OTEL_EXPORTER_OTLP_TIMEOUT": "2",
     }
