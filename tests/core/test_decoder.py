@@ -115,7 +115,8 @@ def test_what_the_fast_decoder_accepts_marshmallow_accepts_with_equal_values(dec
             assert msgspec.to_builtins(fast) == msgspec.to_builtins(decoder.schema.accept(body))
 
     compare()
-    assert accepted > 20
+    # Chance decides how many; none would mean that nothing was compared.
+    assert accepted > 3
 
 
 @pytest.mark.parametrize("decoder", FAST, ids=name)

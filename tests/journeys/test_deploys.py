@@ -153,6 +153,9 @@ UNCLAIMED_BATCHES = "SELECT count(*) FROM (SELECT FROM telemetry_inbox FOR UPDAT
 def test_a_worker_that_is_told_to_end_finishes_its_job(stack: Stack) -> None:
     sender = Sender(stack.url, stack.company)
     worker = stack.supervisor.processes["worker"]
+    # Another test may have killed the broker, which the worker is still pausing for.
+    assert sender.send_batch() == 202
+    wait_until(lambda: stack.query("SELECT 1 FROM interactions WHERE id = %s", sender.accepted_events[-1]), 120)
     with psycopg2.connect(stack.database_url) as connection, connection.cursor() as cursor:
         cursor.execute("LOCK TABLE interactions IN SHARE ROW EXCLUSIVE MODE")
         assert sender.send_batch() == 202
