@@ -9,6 +9,7 @@ from sqlalchemy import text
 
 from app.core.database import session
 from app.core.database.pages import SCAN_LIMIT
+from app.core.wire.fields import EARLIEST
 
 LAST_ID = 2**63 - 1
 
@@ -36,7 +37,7 @@ class AuditPage(NamedTuple):
 _LIST_ENTRIES = text("""
     SELECT number, is_match, id, at, actor, actor_email, action, subject, details FROM (
         SELECT row_number() OVER (ORDER BY entry.id DESC) AS number, entry.*, u.email AS actor_email,
-               starts_with(action, :action)
+               at >= :since AND starts_with(action, :action)
                AND (CAST(:actor AS text) IS NULL OR :actor IN (actor, u.email, substr(actor, 6))) AS is_match
         FROM (
             SELECT * FROM audit_entries WHERE workspace_id = :workspace_id AND id < :before
@@ -50,9 +51,13 @@ _LIST_ENTRIES = text("""
 
 
 def list_audit_entries(
-    workspace_id: uuid.UUID, limit: int, before: int = LAST_ID, filters: Mapping[str, str] | None = None
+    workspace_id: uuid.UUID,
+    limit: int,
+    before: int = LAST_ID,
+    filters: Mapping[str, str] | None = None,
+    since: datetime = EARLIEST,
 ) -> AuditPage:
-    """Return entries of a workspace that are older than `before`, an id.
+    """Return entries of a workspace that are older than `before`, an id, and not older than `since`.
 
     The filter `actor` is an e-mail address, the id of a user, or `command line`; `action` is how an action
     begins. With a filter a page may have fewer entries than were asked for, and still a next one.
@@ -64,10 +69,12 @@ def list_audit_entries(
         **(filters or {}),
         "workspace_id": workspace_id,
         "before": before,
+        "since": since,
         "scan_limit": scan_limit,
         "limit": limit + 1,
     }
     rows = session().execute(_LIST_ENTRIES, values).all()
     has_more = len(rows) > limit or (bool(rows) and rows[-1].number == scan_limit)
     rows = rows[:limit]
+    has_more = has_more and rows[-1].at >= since
     return AuditPage([AuditItem(*row[2:]) for row in rows if row.is_match], rows[-1].id if has_more else None)

@@ -2,6 +2,7 @@
 
 import uuid
 from collections.abc import Sequence
+from datetime import UTC, datetime, time
 from typing import Any, NamedTuple
 
 from flask import request
@@ -11,10 +12,12 @@ from app.accounts.queries import LAST_ID, AuditItem
 from app.accounts.rules import MAX_EMAIL_LENGTH
 from app.accounts.schemas import AuditItemSchema
 from app.accounts.sessions import Login
+from app.core.wire.fields import EARLIEST
 from app.dashboard.lists import Batch, FilterForm, ItemList, Place, list_page, text_filter
 from app.dashboard.pages import Page, PageBlueprint
 from app.dashboard.queries import list_products
 from app.dashboard.rules import Change, list_changes
+from app.dashboard.scope import current_scope
 
 MAX_ACTION_LENGTH = 100
 
@@ -53,11 +56,12 @@ def export_entries(login: Login) -> ItemList:
 
 
 def _list(login: Login, filters: AuditFilters) -> ItemList:
-    workspace_id, values = login.workspace_id, filters.values()
+    workspace_id, values, scope = login.workspace_id, filters.values(), current_scope()
+    since = datetime.combine(scope.first_on, time.min, UTC) if scope else EARLIEST
 
     def read(limit: int, place: Place | None) -> Batch:
         before = min(int(place[0]), LAST_ID) if place else LAST_ID
-        page = queries.list_audit_entries(workspace_id, limit, before, values)
+        page = queries.list_audit_entries(workspace_id, limit, before, values, since)
         return Batch(page.entries, [str(page.next_id)] if page.next_id else None)
 
     return ItemList("audit", AuditItemSchema, read, (workspace_id, *sorted(values.items())))

@@ -6,10 +6,11 @@ from html import unescape
 
 import pytest
 from flask.testing import FlaskClient
+from sqlalchemy import text
 
 from app.accounts import queries, users
 from app.accounts.service import record_audit_entry
-from app.core.database import transaction
+from app.core.database import session, transaction
 from app.dashboard.rules import Change, list_changes
 from app.products import service as products
 from app.products.rules import Mode
@@ -42,6 +43,19 @@ def test_changes_name_what_was_before() -> None:
     assert list_changes(details) == [Change("mode", "ask_once", "off"), Change("retention_days", 90, 5)]
     assert list_changes({"role": "admin", "previous": "member"}) == [Change("role", "member", "admin")]
     assert list_changes({"kind": "read", "replaces": None}) == [Change("kind", None, "read")]
+
+
+def test_entries_are_those_of_the_days_that_are_shown(owner: FlaskClient, company: Company) -> None:
+    add_entries(company, 2, action="job.done")
+    with transaction():
+        statement = (
+            "UPDATE audit_entries SET at = at - interval '5 days', action = 'job.old' WHERE details->>'number' = '0'"
+        )
+        session().execute(text(statement))
+    shown = ["".join(rows(owner, f"/audit?action=job&days={days}")) for days in (1, 7)]
+    assert [(page.count("job.done"), page.count("job.old")) for page in shown] == [(1, 0), (1, 1)]
+    exported = owner.get("/audit/export.ndjson?action=job&days=1").text
+    assert (exported.count("job.done"), exported.count("job.old")) == (1, 0)
 
 
 def test_fields_and_refusals_name_what_was_before() -> None:
