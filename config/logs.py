@@ -10,6 +10,9 @@ import orjson
 # `data` is Celery's, and holds the text of a task's exception.
 _STANDARD_ATTRIBUTES = {"data", *logging.makeLogRecord({}).__dict__, "message", "asctime"}
 
+_QUIET_LIBRARIES = ("werkzeug", "flit_core")
+"""Those that tell of what went well: of each request, which has a line of ours, and of each file of the wheel."""
+
 
 class JsonFormatter(logging.Formatter):
     """Format a record as one JSON object, with an exception's type and frames, since its message may repeat a value."""
@@ -47,5 +50,5 @@ def install_logging(level: str) -> None:
     root.handlers[:] = [handler]
     root.setLevel(level)
     logging.captureWarnings(True)
-    # Libraries that were set up before would otherwise write lines of their own shape.
-    logging.getLogger("werkzeug").setLevel(logging.WARNING)
+    for name in _QUIET_LIBRARIES:
+        logging.getLogger(name).setLevel(logging.WARNING)

@@ -153,7 +153,7 @@ def _read(cursor: str | None, scope: list[object], parse: Callable[[list[str]], 
         return parse(read_cursor(scope, cursor))
     except (BadCursor, ValueError):
         sentence = "This is no cursor of this list with these filters; begin again without one."
-        raise Unprocessable(problems=[Problem("/cursor", "cursor", sentence)]) from None
+        raise Unprocessable(sentence, problems=[Problem("/cursor", "cursor", sentence)]) from None
 
 
 def time_place(position: Position) -> list[str]:
