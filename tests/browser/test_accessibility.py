@@ -1,11 +1,13 @@
 """Every page in a real Chromium: accessible in light and dark, without console errors, from one origin, on a phone."""
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import pytest
 from axe_core_python.base import AXE_SCRIPT
 from selenium.webdriver import Chrome
+from selenium.webdriver.common.by import By
 
 from tests.browser.conftest import Page, SampleWorkspace
 from tests.browser.crawler import addresses
@@ -52,12 +54,29 @@ def set_theme(page: Page, theme: str) -> None:
     page.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
 
 
-def width_on_a_phone(page: Page) -> int:
+@contextmanager
+def phone(page: Page) -> Iterator[None]:
+    """Show pages as a phone does."""
     size = {"width": PHONE_WIDTH, "height": 800, "deviceScaleFactor": 1, "mobile": True}
     page.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
-    width: int = page.driver.execute_script("return document.documentElement.scrollWidth")
+    yield
     page.driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+
+def width_on_a_phone(page: Page) -> int:
+    with phone(page):
+        width: int = page.driver.execute_script("return document.documentElement.scrollWidth")
     return width
+
+
+def test_a_phone_folds_the_navigation_under_the_name_of_the_page(page: Page) -> None:
+    with phone(page):
+        assert page.texts(".menu") == ["Menu: Home"]
+        assert set(page.texts(".side a")) == {""}
+        page.driver.find_element(By.CSS_SELECTOR, ".menu summary").click()
+        page.follow("Audit")
+        page.wait_for("h1", "Audit")
+        assert page.texts(".menu") == ["Menu: Audit"]
 
 
 def test_every_page_is_accessible_quiet_and_fits_a_phone(page: Page, sample_workspace: SampleWorkspace) -> None:
