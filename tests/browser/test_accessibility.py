@@ -16,6 +16,17 @@ pytestmark = pytest.mark.browser
 
 SERIOUS = ("serious", "critical")
 PHONE_WIDTH = 360
+MAX_NAME_WIDTH = 400
+WIDEST_NAME = """
+const cells = [...document.querySelectorAll("tbody tr:first-child :is(th, td):not(:has(.id, time, .number, .badge, svg))")];
+const names = cells.map((cell) => cell.querySelector("code, a") || cell);
+for (const name of names) name.textContent = "/" + "x".repeat(159);
+return Math.max(...cells.map((cell) => cell.offsetWidth));
+"""
+CUT_LISTS = """
+const lists = [...document.querySelectorAll(".wide:has(> .stacked)")];
+return lists.filter((list) => list.scrollWidth > list.clientWidth).map((list) => list.ariaLabel || list.textContent);
+"""
 RUN_AXE = "const done = arguments[0]; axe.run(%s).then((results) => done(results.violations));"
 
 
@@ -63,10 +74,18 @@ def phone(page: Page) -> Iterator[None]:
     page.driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
 
 
-def width_on_a_phone(page: Page) -> int:
+def problems_on_a_phone(page: Page) -> list[str]:
+    """Return how wide the page is, and which lists that are stacked have something outside of their frame."""
     with phone(page):
         width: int = page.driver.execute_script("return document.documentElement.scrollWidth")
-    return width
+        lists: list[str] = page.driver.execute_script(CUT_LISTS)
+    return [f"is {width} pixels wide on a phone"] * (width > PHONE_WIDTH) + [f"cuts {name} on a phone" for name in lists]
+
+
+def test_a_long_name_leaves_room_for_figures(page: Page, sample_workspace: SampleWorkspace) -> None:
+    for path in ("/operations", "/interactions", "/sessions"):
+        page.driver.get(sample_workspace.url + path)
+        assert page.driver.execute_script(WIDEST_NAME) < MAX_NAME_WIDTH, path
 
 
 def test_a_phone_folds_the_navigation_under_the_name_of_the_page(page: Page) -> None:
@@ -90,7 +109,6 @@ def test_every_page_is_accessible_quiet_and_fits_a_phone(page: Page, sample_work
         problems += [f"{address}, dark: {violation}" for violation in violations(page, "{runOnly: ['color-contrast']}")]
         problems += [f"{address}: asks {entry}" for entry in foreign_requests(page, sample_workspace.url)]
         problems += [f"{address}: {entry['message']}" for entry in page.driver.get_log("browser")]
-        if (width := width_on_a_phone(page)) > PHONE_WIDTH:
-            problems.append(f"{address}: is {width} pixels wide on a phone")
+        problems += [f"{address}: {problem}" for problem in problems_on_a_phone(page)]
     assert problems == []
     assert visited > 20
