@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
@@ -96,6 +97,18 @@ def test_a_phone_folds_the_navigation_under_the_name_of_the_page(page: Page) -> 
         page.follow("Audit")
         page.wait_for("h1", "Audit")
         assert page.texts(".menu") == ["Menu: Audit"]
+
+
+def test_instants_are_in_the_zone_of_the_reader_and_written_alike(page: Page, sample_workspace: SampleWorkspace) -> None:
+    page.driver.execute_cdp_cmd("Emulation.setTimezoneOverride", {"timezoneId": "Asia/Kolkata"})
+    page.driver.execute_cdp_cmd("Emulation.setLocaleOverride", {"locale": "de-DE"})
+    page.driver.get(sample_workspace.url + "/interactions")
+    moment = page.driver.find_element(By.CSS_SELECTOR, "td time")
+    there = datetime.fromisoformat(moment.get_attribute("datetime") or "") + timedelta(hours=5, minutes=30)
+    assert moment.text == f"{there:%-d %b, %H:%M}"
+    assert (moment.get_attribute("title") or "").endswith(" UTC")
+    page.driver.execute_cdp_cmd("Emulation.setTimezoneOverride", {"timezoneId": ""})
+    page.driver.execute_cdp_cmd("Emulation.setLocaleOverride", {})
 
 
 def test_every_page_is_accessible_quiet_and_fits_a_phone(page: Page, sample_workspace: SampleWorkspace) -> None:
