@@ -19,7 +19,7 @@ SERIOUS = ("serious", "critical")
 PHONE_WIDTH = 360
 MAX_NAME_WIDTH = 400
 WIDEST_NAME = """
-const cells = [...document.querySelectorAll("tbody tr:first-child :is(th, td):not(:has(.id, time, .number, .badge, svg))")];
+const cells = [...document.querySelectorAll("tbody tr:first-child :is(th, td):not(.ids th, .number, :has(time, .badge, svg))")];
 const names = cells.map((cell) => cell.querySelector("code, a") || cell);
 for (const name of names) name.textContent = "/" + "x".repeat(159);
 return Math.max(...cells.map((cell) => cell.offsetWidth));
