@@ -200,7 +200,7 @@ def error_page(error: Exception) -> AnyResponse:
 
 
 def _render_error(page: Page) -> Response:
-    """Return the page of an error, in the frame of whoever is signed in; of a failure, with nothing that is read for it."""
+    """Return the page of an error in the frame of who is signed in; for that of a failure nothing is read."""
     if page.variables["status"] >= 500:
         forget_scope()
         return render("error/page.html", page)

@@ -66,7 +66,7 @@ class Scope:
 def find_scope(login: Login, *, is_lenient: bool = False) -> Scope | None:
     """Return the scope that the address names, by default the oldest environment; None if the workspace has none.
 
-    Days that cannot be chosen are the default ones; an environment that there is not is an error unless it `is_lenient`.
+    Days that cannot be chosen are the default ones. An environment that there is not is an error, unless `is_lenient`.
     """
     products = list_products(login.workspace_id)
     choices = {

@@ -19,7 +19,8 @@ SERIOUS = ("serious", "critical")
 PHONE_WIDTH = 360
 MAX_NAME_WIDTH = 400
 WIDEST_NAME = """
-const cells = [...document.querySelectorAll("tbody tr:first-child :is(th, td):not(.ids th, .number, :has(time, .badge, svg))")];
+const named = "tbody tr:first-child :is(th, td):not(.ids th, .number, :has(time, .badge, svg))";
+const cells = [...document.querySelectorAll(named)];
 const names = cells.map((cell) => cell.querySelector("code, a") || cell);
 for (const name of names) name.textContent = "/" + "x".repeat(159);
 return Math.max(...cells.map((cell) => cell.offsetWidth));
@@ -80,7 +81,8 @@ def problems_on_a_phone(page: Page) -> list[str]:
     with phone(page):
         width: int = page.driver.execute_script("return document.documentElement.scrollWidth")
         lists: list[str] = page.driver.execute_script(CUT_LISTS)
-    return [f"is {width} pixels wide on a phone"] * (width > PHONE_WIDTH) + [f"cuts {name} on a phone" for name in lists]
+    problems = [f"cuts {name} on a phone" for name in lists]
+    return [*problems, f"is {width} pixels wide on a phone"] if width > PHONE_WIDTH else problems
 
 
 def test_a_long_name_leaves_room_for_figures(page: Page, sample_workspace: SampleWorkspace) -> None:
@@ -99,7 +101,7 @@ def test_a_phone_folds_the_navigation_under_the_name_of_the_page(page: Page) -> 
         assert page.texts(".menu") == ["Menu: Audit"]
 
 
-def test_instants_are_in_the_zone_of_the_reader_and_written_alike(page: Page, sample_workspace: SampleWorkspace) -> None:
+def test_instants_are_in_the_reader_s_zone_and_written_alike(page: Page, sample_workspace: SampleWorkspace) -> None:
     page.driver.execute_cdp_cmd("Emulation.setTimezoneOverride", {"timezoneId": "Asia/Kolkata"})
     page.driver.execute_cdp_cmd("Emulation.setLocaleOverride", {"locale": "de-DE"})
     page.driver.get(sample_workspace.url + "/interactions")
