@@ -105,10 +105,12 @@ def test_instants_are_in_the_reader_s_zone_and_written_alike(page: Page, sample_
     page.driver.execute_cdp_cmd("Emulation.setTimezoneOverride", {"timezoneId": "Asia/Kolkata"})
     page.driver.execute_cdp_cmd("Emulation.setLocaleOverride", {"locale": "de-DE"})
     page.driver.get(sample_workspace.url + "/interactions")
-    moment = page.driver.find_element(By.CSS_SELECTOR, "td time")
-    there = datetime.fromisoformat(moment.get_attribute("datetime") or "") + timedelta(hours=5, minutes=30)
-    assert moment.text == f"{there:%-d %b, %H:%M}"
-    assert (moment.get_attribute("title") or "").endswith(" UTC")
+    moments = page.driver.find_elements(By.CSS_SELECTOR, "td time")
+    instants = [datetime.fromisoformat(moment.get_attribute("datetime") or "") for moment in moments]
+    there = [instant + timedelta(hours=5, minutes=30) for instant in instants]
+    assert [moment.text for moment in moments] == [f"{instant:%-d %b, %H:%M}" for instant in there]
+    titles = [moment.get_attribute("title") for moment in moments]
+    assert titles == [f"{instant:%Y-%m-%d %H:%M:%S} UTC" for instant in instants]
     page.driver.execute_cdp_cmd("Emulation.setTimezoneOverride", {"timezoneId": ""})
     page.driver.execute_cdp_cmd("Emulation.setLocaleOverride", {})
 
