@@ -11,6 +11,7 @@ from flask.testing import FlaskClient
 from app.core.database import transaction
 from app.dashboard.navigation import NAVIGATION
 from app.dashboard.queries import list_products
+from app.dashboard.scope import DEFAULT_DAYS
 from app.products import service as products
 from app.products.models import Environment
 from tests.factories import SESSION_COOKIE, Company, create_company, sign_in
@@ -63,7 +64,7 @@ def test_days_that_cannot_be_chosen_are_the_default_ones(client: FlaskClient, co
     sign_in(client, company)
     answer = client.get("/interactions", query_string={"days": days})
     assert answer.status_code == 200
-    assert '<option value="14" selected>' in answer.text
+    assert f'<option value="{DEFAULT_DAYS}" selected>' in answer.text
 
 
 @pytest.mark.parametrize("path", ["/nothing-here", "/interactions/nothing", "/interactions", "/components/nothing"])
