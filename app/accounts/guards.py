@@ -13,9 +13,9 @@ from app.accounts.sessions import Login
 from app.core.database import after_commit
 from app.core.errors import Forbidden, Unauthorized
 from app.core.http.addresses import client_address
-from app.core.http.limits import require_attempts_left
+from app.core.http.limits import count_failed_attempt, require_attempts_left
 from app.core.http.mounts import Guard
-from app.core.limits.limiter import limiter
+from app.core.limits.limiter import RateLimited, limiter
 from app.core.settings import current_settings
 from config.limits import LimitName
 from config.settings import Settings
@@ -166,6 +166,23 @@ def _authenticate_session() -> None:
     limiter().count_request((LimitName.WORKSPACE, login.workspace_id))
     check_origin()
     g.login, g.session_token = login, token
+
+
+def recognise_login() -> None:
+    """Let a page that anybody may see know who is signed in, if somebody is."""
+    token = presented_token()
+    if token is None:
+        return
+    try:
+        # Nothing counts tokens here, with which anybody could make the database look for random ones.
+        require_attempts_left()
+        login = sessions.find_login(token)
+        if login is None:
+            count_failed_attempt()
+    except RateLimited:
+        return
+    if login:
+        g.login, g.session_token = login, token
 
 
 DASHBOARD_SESSION = Guard(

@@ -1,7 +1,6 @@
 """The page of one's own account: its sessions and password, and the pages of its second factor."""
 
 import uuid
-from datetime import datetime
 
 import segno
 from flask import redirect, request
@@ -109,8 +108,8 @@ def _account_page(login: Login, error: ApiError | None = None, notice: str | Non
         "sessions": [
             {
                 "id": session.id,
-                "created_at": _instant(session.created_at),
-                "last_seen_at": _instant(session.last_seen_at),
+                "created_at": session.created_at,
+                "last_seen_at": session.last_seen_at,
                 "browser": session.browser or "unknown",
                 "network": session.network or "unknown",
                 "is_current": session.id == login.session_id,
@@ -137,7 +136,3 @@ def _second_factor_page(login: Login, error: ApiError | None = None) -> Page:
 def _qr_code(text: str) -> Markup:
     # White around it in dark mode too, or cameras do not find it.
     return Markup(segno.make(text, error="m").svg_inline(scale=5, border=3, light="white"))
-
-
-def _instant(moment: datetime) -> str:
-    return f"{moment:%Y-%m-%d %H:%M} UTC"

@@ -85,12 +85,13 @@ def _fetch_chart(summary: Summary) -> BarChart:
     bars = [
         DayBar(day.date, {SOURCE_ATTESTED: day.attested, CLAIMED: day.fetches - day.attested}) for day in summary.daily
     ]
-    return BarChart("Fetches by day and tier", bars)
+    return BarChart("Fetches by day and tier", "fetches", bars)
 
 
 def _referral_chart(summary: Summary) -> BarChart:
     """Return the referrals of each day, apart from fetches, since they do not add up to anything."""
-    return BarChart("Referrals by day", [DayBar(day.date, {"referrals": day.referrals}) for day in summary.daily])
+    bars = [DayBar(day.date, {"referrals": day.referrals}) for day in summary.daily]
+    return BarChart("Referrals by day", "referrals", bars)
 
 
 def _count_by(fetches: Iterable[FetchCount], name_of: Callable[[FetchCount], str]) -> list[TieredCount]:

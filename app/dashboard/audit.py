@@ -27,7 +27,7 @@ audit = PageBlueprint("audit", has_login=True)
 class AuditFilters(FilterForm):
     """Which entries are listed."""
 
-    actor = text_filter("Who", MAX_EMAIL_LENGTH, description="an e-mail address, or command line")
+    actor = text_filter("Who (e-mail address, or “command line”)", MAX_EMAIL_LENGTH)
     action = text_filter("What", MAX_ACTION_LENGTH, description="such as key.revoked, or key")
 
 

@@ -40,14 +40,14 @@ def outcome_chart(days: DayRange, rows: Sequence[DayCounts]) -> BarChart:
     """Return the outcomes of each day."""
     counts = _counts_by_day(rows)
     bars = [DayBar(day_on, {name: getattr(counts[day_on], name) for name in OUTCOMES}) for day_on in dates_of(days)]
-    return BarChart("Reviews by day and outcome", bars)
+    return BarChart("Reviews by day and outcome", "reviews", bars)
 
 
 def volume_chart(days: DayRange, rows: Sequence[DayCounts]) -> BarChart:
     """Return the interactions of each day."""
     counts = _counts_by_day(rows)
     bars = [DayBar(day_on, {"interactions": counts[day_on].interactions}) for day_on in dates_of(days)]
-    return BarChart("Interactions by day", bars)
+    return BarChart("Interactions by day", "interactions", bars)
 
 
 def _counts_by_day(rows: Sequence[DayCounts]) -> defaultdict[date, Counts]:

@@ -53,7 +53,8 @@ def _lists() -> dict[str, Any]:
         for day in range(14)
     ]
     return {
-        "chart": BarChart("Reviews by day", bars),
+        "chart": BarChart("Reviews by day", "reviews", bars),
+        "empty_chart": BarChart("Fetches by day", "fetches", []),
         "shares": {"Success": Share(81, 96), "Rarely reviewed": Share(3, 4)},
         "filters_form": ExampleFilters(data={"outcome": "failure"}),
         "list": ListPage(

@@ -5,7 +5,7 @@ from datetime import timedelta
 
 from flask import redirect, request
 from werkzeug.wrappers import Response
-from wtforms import BooleanField, IntegerField, SelectField
+from wtforms import BooleanField, IntegerField, RadioField
 from wtforms.fields.choices import SelectChoice
 from wtforms.validators import InputRequired, NumberRange, Optional
 
@@ -27,9 +27,9 @@ MAX_EXPIRY_DAYS = 3650
 DEFAULT_OVERLAP_HOURS = 24
 
 KIND_LABELS = {
-    KeyKind.PRODUCT: "product: the backend sends telemetry and signs what agents answer with",
-    KeyKind.COMPANY: "company: the backend manages fields, reads context, sends evidence",
-    KeyKind.READ: "read: other systems read feedback and change nothing",
+    KeyKind.PRODUCT: "product: The backend sends telemetry and signs what agents answer with",
+    KeyKind.COMPANY: "company: The backend manages fields, reads context, sends evidence",
+    KeyKind.READ: "read: Other systems read feedback and change nothing",
 }
 NOTICES = {"revoked": "The key is revoked. Within a second no request with it is accepted."}
 
@@ -49,8 +49,11 @@ class NewKeyForm(WriteForm):
     """A key to create."""
 
     # The filter of the same page has the other id.
-    kind = SelectField(
-        "Kind", id="new_kind", choices=[SelectChoice(str(kind), label) for kind, label in KIND_LABELS.items()]
+    kind = RadioField(
+        "Kind",
+        id="new_kind",
+        choices=[SelectChoice(str(kind), label) for kind, label in KIND_LABELS.items()],
+        default=str(KeyKind.PRODUCT),
     )
     expiry_days = IntegerField("Expires after days", [Optional(), NumberRange(1, MAX_EXPIRY_DAYS)])
     has_company_right = BooleanField("Give a product key the company right too")

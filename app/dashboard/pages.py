@@ -10,7 +10,7 @@ from flask import Blueprint, Response, g, redirect, render_template, request
 from werkzeug.exceptions import NotFound
 from werkzeug.wrappers import Response as AnyResponse
 
-from app.accounts.guards import SAFE_METHODS, current_login, require_role
+from app.accounts.guards import SAFE_METHODS, current_login, recognise_login, require_role
 from app.accounts.throttle import TooManyAttempts
 from app.core.database import roll_back, transaction
 from app.core.errors import ApiError, Unauthorized
@@ -23,7 +23,7 @@ from app.dashboard.forms import check_form
 from app.dashboard.lists import FORMATS, ItemList, export_response
 from app.dashboard.navigation import section_of
 from app.dashboard.rules import HOME
-from app.dashboard.scope import current_scope, current_workspaces, forget_scope
+from app.dashboard.scope import current_scope, current_workspaces, forget_scope, renew_scope
 
 SIGN_IN = "/sign-in"
 
@@ -192,17 +192,28 @@ def error_page(error: Exception) -> AnyResponse:
         is_part = "HX-Request" in request.headers
         return Response(status=204, headers={"HX-Redirect": SIGN_IN}) if is_part else redirect(_sign_in_path(), 303)
     response = error_response(error)
-    forget_scope()
     if response.status_code >= 400:
         page = Page({"sentence": response.get_json()["error"], "status": response.status_code})
-        response.set_data(render("error/page.html", page).get_data())
+        response.set_data(_render_error(page).get_data())
         response.mimetype = "text/html"
     return response
+
+
+def _render_error(page: Page) -> Response:
+    """Return the page of an error in the frame of who is signed in; for that of a failure nothing is read."""
+    if page.variables["status"] >= 500:
+        forget_scope()
+        return render("error/page.html", page)
+    with transaction():
+        renew_scope()
+        return render("error/page.html", page)
 
 
 def not_found(error: NotFound) -> AnyResponse:
     """Answer an unknown address: with a page for a browser, with JSON for a program."""
     is_page = _preference() > 0 and not f"{request.path}/".startswith(API_PREFIXES)
+    if is_page:
+        recognise_login()
     response = add_page_headers(error_page(error)) if is_page else error_response(error)
     response.vary.add("Accept")
     return response

@@ -25,9 +25,9 @@ _WORKSPACES = "agent_feedback.workspaces"
 
 
 class NoSuchScope(NotFound):
-    """The address names an environment or a number of days that there is not."""
+    """The address names an environment that there is not."""
 
-    sentence = "There is no such environment in this workspace, or no such range of days."
+    sentence = "There is no such environment in this workspace."
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,8 +63,11 @@ class Scope:
         return clock.now().date()
 
 
-def find_scope(login: Login) -> Scope | None:
-    """Return the scope that the address names, by default the oldest environment; None if the workspace has none."""
+def find_scope(login: Login, *, is_lenient: bool = False) -> Scope | None:
+    """Return the scope that the address names, by default the oldest environment; None if the workspace has none.
+
+    Days that cannot be chosen are the default ones. An environment that there is not is an error, unless `is_lenient`.
+    """
     products = list_products(login.workspace_id)
     choices = {
         str(environment.id): (entry.product, environment) for entry in products for environment in entry.environments
@@ -72,11 +75,13 @@ def find_scope(login: Login) -> Scope | None:
     if not choices:
         return None
     chosen = request.args.get(ENVIRONMENT) or next(iter(choices))
-    days = request.args.get(DAYS) or str(DEFAULT_DAYS)
-    if chosen not in choices or days not in map(str, DAY_CHOICES):
-        raise NoSuchScope
+    if chosen not in choices:
+        if not is_lenient:
+            raise NoSuchScope
+        chosen = next(iter(choices))
     product, environment = choices[chosen]
-    return Scope(login, products, product, environment, int(days))
+    days = next((days for days in DAY_CHOICES if str(days) == request.args.get(DAYS)), DEFAULT_DAYS)
+    return Scope(login, products, product, environment, days)
 
 
 def current_scope() -> Scope | None:
@@ -93,6 +98,14 @@ def current_workspaces() -> list[OwnWorkspace]:
         request.environ[_WORKSPACES] = list_own_workspaces(g.login.user_id) if "login" in g else []
     workspaces: list[OwnWorkspace] = request.environ[_WORKSPACES]
     return workspaces
+
+
+def renew_scope() -> None:
+    """Read the scope anew for the page of an error, in a transaction that follows the one that has ended."""
+    forget_scope()
+    if "login" in g:
+        request.environ[_SCOPE] = find_scope(g.login, is_lenient=True)
+        del request.environ[_WORKSPACES]
 
 
 def forget_scope() -> None:

@@ -1,11 +1,14 @@
 """Every page in a real Chromium: accessible in light and dark, without console errors, from one origin, on a phone."""
 
 from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
 from axe_core_python.base import AXE_SCRIPT
 from selenium.webdriver import Chrome
+from selenium.webdriver.common.by import By
 
 from tests.browser.conftest import Page, SampleWorkspace
 from tests.browser.crawler import addresses
@@ -14,6 +17,18 @@ pytestmark = pytest.mark.browser
 
 SERIOUS = ("serious", "critical")
 PHONE_WIDTH = 360
+MAX_NAME_WIDTH = 400
+WIDEST_NAME = """
+const named = "tbody tr:first-child :is(th, td):not(.ids th, .number, :has(time, .badge, svg))";
+const cells = [...document.querySelectorAll(named)];
+const names = cells.map((cell) => cell.querySelector("code, a") || cell);
+for (const name of names) name.textContent = "/" + "x".repeat(159);
+return Math.max(...cells.map((cell) => cell.offsetWidth));
+"""
+CUT_LISTS = """
+const lists = [...document.querySelectorAll(".wide:has(> .stacked)")];
+return lists.filter((list) => list.scrollWidth > list.clientWidth).map((list) => list.ariaLabel || list.textContent);
+"""
 RUN_AXE = "const done = arguments[0]; axe.run(%s).then((results) => done(results.violations));"
 
 
@@ -52,12 +67,52 @@ def set_theme(page: Page, theme: str) -> None:
     page.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
 
 
-def width_on_a_phone(page: Page) -> int:
+@contextmanager
+def phone(page: Page) -> Iterator[None]:
+    """Show pages as a phone does."""
     size = {"width": PHONE_WIDTH, "height": 800, "deviceScaleFactor": 1, "mobile": True}
     page.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
-    width: int = page.driver.execute_script("return document.documentElement.scrollWidth")
+    yield
     page.driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
-    return width
+
+
+def problems_on_a_phone(page: Page) -> list[str]:
+    """Return how wide the page is, and which lists that are stacked have something outside of their frame."""
+    with phone(page):
+        width: int = page.driver.execute_script("return document.documentElement.scrollWidth")
+        lists: list[str] = page.driver.execute_script(CUT_LISTS)
+    problems = [f"cuts {name} on a phone" for name in lists]
+    return [*problems, f"is {width} pixels wide on a phone"] if width > PHONE_WIDTH else problems
+
+
+def test_a_long_name_leaves_room_for_figures(page: Page, sample_workspace: SampleWorkspace) -> None:
+    for path in ("/operations", "/interactions", "/sessions"):
+        page.driver.get(sample_workspace.url + path)
+        assert page.driver.execute_script(WIDEST_NAME) < MAX_NAME_WIDTH, path
+
+
+def test_a_phone_folds_the_navigation_under_the_name_of_the_page(page: Page) -> None:
+    with phone(page):
+        assert page.texts(".menu") == ["Menu: Home"]
+        assert set(page.texts(".side a")) == {""}
+        page.driver.find_element(By.CSS_SELECTOR, ".menu summary").click()
+        page.follow("Audit")
+        page.wait_for("h1", "Audit")
+        assert page.texts(".menu") == ["Menu: Audit"]
+
+
+def test_instants_are_in_the_reader_s_zone_and_written_alike(page: Page, sample_workspace: SampleWorkspace) -> None:
+    page.driver.execute_cdp_cmd("Emulation.setTimezoneOverride", {"timezoneId": "Asia/Kolkata"})
+    page.driver.execute_cdp_cmd("Emulation.setLocaleOverride", {"locale": "de-DE"})
+    page.driver.get(sample_workspace.url + "/interactions")
+    moments = page.driver.find_elements(By.CSS_SELECTOR, "td time")
+    instants = [datetime.fromisoformat(moment.get_attribute("datetime") or "") for moment in moments]
+    there = [instant + timedelta(hours=5, minutes=30) for instant in instants]
+    assert [moment.text for moment in moments] == [f"{instant:%-d %b, %H:%M}" for instant in there]
+    titles = [moment.get_attribute("title") for moment in moments]
+    assert titles == [f"{instant:%Y-%m-%d %H:%M:%S} UTC" for instant in instants]
+    page.driver.execute_cdp_cmd("Emulation.setTimezoneOverride", {"timezoneId": ""})
+    page.driver.execute_cdp_cmd("Emulation.setLocaleOverride", {})
 
 
 def test_every_page_is_accessible_quiet_and_fits_a_phone(page: Page, sample_workspace: SampleWorkspace) -> None:
@@ -71,7 +126,6 @@ def test_every_page_is_accessible_quiet_and_fits_a_phone(page: Page, sample_work
         problems += [f"{address}, dark: {violation}" for violation in violations(page, "{runOnly: ['color-contrast']}")]
         problems += [f"{address}: asks {entry}" for entry in foreign_requests(page, sample_workspace.url)]
         problems += [f"{address}: {entry['message']}" for entry in page.driver.get_log("browser")]
-        if (width := width_on_a_phone(page)) > PHONE_WIDTH:
-            problems.append(f"{address}: is {width} pixels wide on a phone")
+        problems += [f"{address}: {problem}" for problem in problems_on_a_phone(page)]
     assert problems == []
     assert visited > 20

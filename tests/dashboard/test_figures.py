@@ -1,12 +1,13 @@
 """Figures: shares, their intervals, charts, and how numbers are written."""
 
-from datetime import date
+from datetime import date, timedelta
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.dashboard.charts import BarChart, DayBar, spark_points
+from app.core import clock
+from app.dashboard.charts import GAP, MAX_LABELS, MIN_PART, BarChart, DayBar, spark_points
 from app.dashboard.figures import Difference, Share, duration, thousands
 
 
@@ -48,19 +49,40 @@ def test_thousands_are_apart() -> None:
     assert thousands(1234567) == "1,234,567"
 
 
+def chart(*bars: dict[str, int], last_on: date = date(2026, 11, 2)) -> BarChart:
+    days = [last_on - timedelta(days=number) for number in reversed(range(len(bars)))]
+    return BarChart("Reviews", "reviews", [DayBar(*day) for day in zip(days, bars, strict=True)])
+
+
 def test_bars_stand_on_each_other_and_the_highest_fills_the_chart() -> None:
-    days = [DayBar(date(2026, 11, 1), {"success": 3, "failure": 1}), DayBar(date(2026, 11, 2), {"success": 2})]
-    (first_bar, first), (_, second) = BarChart("Reviews", days).columns
+    (first_bar, first), (_, second) = chart({"success": 3, "failure": 1}, {"success": 2}).columns
     assert first_bar.title == "1 Nov: 3 success, 1 failure"
-    assert [(part.y, part.height) for part in first] == [(35.0, 105.0), (0.0, 35.0)]
-    assert [(part.y, part.height) for part in second] == [(70.0, 70.0)]
+    assert [(part.y, part.height) for part in first] == [(25.0 + GAP, 75.0 - GAP), (0.0, 25.0)]
+    assert [(part.y, part.height) for part in second] == [(50.0, 50.0)]
+
+
+def test_a_part_of_few_is_seen_and_fits_into_the_chart() -> None:
+    ((_, (success, failure)),) = chart({"success": 9_999, "failure": 1}).columns
+    assert (failure.y, failure.height) == (0.0, MIN_PART)
+    assert success.y + success.height == 100.0
 
 
 def test_a_chart_of_nothing_has_no_height() -> None:
-    ((_, parts),) = BarChart("Reviews", [DayBar(date(2026, 11, 1), {"success": 0})]).columns
+    empty_chart = chart({"success": 0})
+    ((_, parts),) = empty_chart.columns
     assert [part.height for part in parts] == [0.0]
+    assert empty_chart.top == chart().top == 0
     assert spark_points([]) == ""
     assert spark_points([0, 2]) == "0.0,21.0 96.0,1.0"
+
+
+@pytest.mark.parametrize("count", [1, 7, 14, 30, 90, 180, 365])
+def test_a_few_days_are_named_today_among_them(count: int) -> None:
+    labels = chart(*[{"success": 1}] * count, last_on=clock.now().date()).labels
+    assert labels[0].text == "today"
+    assert min(count, MAX_LABELS) // 2 < len(labels) <= MAX_LABELS
+    past = chart(*[{"success": 1}] * count)
+    assert (past.labels[0].text, past.today) == ("2 Nov", None)
 
 
 @pytest.mark.parametrize(

@@ -73,6 +73,13 @@ def test_the_chart_and_its_table_have_the_outcomes_of_each_day(browser: FlaskCli
     assert f"{today:%-d %b %Y} 7 2 1" in words(page)
 
 
+def test_a_chart_without_reviews_has_no_figure(browser: FlaskClient, company: Company) -> None:
+    count_day(company, "/orders", 10)
+    page = browser.get("/").text
+    assert "Outcomes No reviews in these days. What needs" in words(page)
+    assert '<figure class="chart">' not in page
+
+
 def test_what_fails_most_certainly_comes_first(browser: FlaskClient, company: Company) -> None:
     count_day(company, "/unlucky", 9, 0, 0, 1)
     count_day(company, "/broken", 200, 10, 0, 90)

@@ -137,7 +137,7 @@ def test_the_detail_has_the_numbers_of_the_days_and_of_each_surface(browser: Fla
     assert "Interactions 20 12 confirmed" in text
     assert "http_json 12 – 7 of 12" in text
     assert "mcp 8 – 5 of 8" in text
-    assert "Reviews by day and outcome; at most 7 a day" in text
+    assert "Reviews by day and outcome; days in UTC, today is not over success partial failure 7 0" in text
 
 
 def test_the_detail_shows_the_newest_failures_and_reviews(

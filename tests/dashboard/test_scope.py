@@ -11,9 +11,10 @@ from flask.testing import FlaskClient
 from app.core.database import transaction
 from app.dashboard.navigation import NAVIGATION
 from app.dashboard.queries import list_products
+from app.dashboard.scope import DEFAULT_DAYS
 from app.products import service as products
 from app.products.models import Environment
-from tests.factories import Company, create_company, sign_in
+from tests.factories import SESSION_COOKIE, Company, create_company, sign_in
 
 PATHS = ("/", "/feedback", "/interactions", "/keys")
 
@@ -59,9 +60,30 @@ def test_an_environment_of_another_workspace_is_not_found(client: FlaskClient, c
 
 
 @pytest.mark.parametrize("days", ["0", "15", "-1", "x", "1e9", "٧"])
-def test_days_that_cannot_be_chosen_are_not_found(client: FlaskClient, company: Company, days: str) -> None:
+def test_days_that_cannot_be_chosen_are_the_default_ones(client: FlaskClient, company: Company, days: str) -> None:
     sign_in(client, company)
-    assert client.get("/interactions", query_string={"days": days}).status_code == 404
+    answer = client.get("/interactions", query_string={"days": days})
+    assert answer.status_code == 200
+    assert f'<option value="{DEFAULT_DAYS}" selected>' in answer.text
+
+
+@pytest.mark.parametrize("path", ["/nothing-here", "/interactions/nothing", "/interactions", "/components/nothing"])
+def test_an_error_page_keeps_the_frame_of_who_is_signed_in(client: FlaskClient, staging: uuid.UUID, path: str) -> None:
+    headers = {"Accept": "text/html"}
+    for environment in (staging, uuid.uuid4()):
+        answer = client.get(f"{path}?environment={environment}&days=30&after=x", headers=headers)
+        assert answer.status_code in (404, 422)
+        paths = navigation_paths(answer.text)
+        assert len(paths) == 14
+        assert ("days=30" in paths[0], "Sign out" in answer.text) == (True, True)
+        assert (str(staging) in paths[0]) == (environment == staging)
+
+
+def test_an_unknown_address_shows_nothing_to_a_visitor(client: FlaskClient) -> None:
+    client.set_cookie(SESSION_COOKIE, "A" * 43)
+    answer = client.get("/nothing-here", headers={"Accept": "text/html"})
+    assert answer.status_code == 404
+    assert navigation_paths(answer.text) == []
 
 
 def test_every_page_marks_its_section(client: FlaskClient, company: Company) -> None:

@@ -4,10 +4,12 @@
 const thisYear = new Date().getFullYear();
 function write(element) {
   const moment = new Date(element.dateTime);
-  const parts = { month: "short", day: "numeric", hour: "2-digit", minute: "2-digit" };
-  if (moment.getFullYear() !== thisYear) parts.year = "numeric";
-  if ("seconds" in element.dataset) parts.second = "2-digit";
-  element.textContent = new Intl.DateTimeFormat(undefined, parts).format(moment);
+  const options = { year: "numeric", month: "short", day: "numeric", hour: "2-digit", minute: "2-digit", second: "2-digit", hourCycle: "h23" };
+  // As the server writes it, whatever the browser's language: 3 Sep, 14:05.
+  const parts = Object.fromEntries(new Intl.DateTimeFormat("en-US", options).formatToParts(moment).map((part) => [part.type, part.value]));
+  const year = moment.getFullYear() === thisYear ? "" : ` ${parts.year}`;
+  const seconds = "seconds" in element.dataset ? `:${parts.second}` : "";
+  element.textContent = `${parts.day} ${parts.month}${year}, ${parts.hour}:${parts.minute}${seconds}`;
 }
 function localize(root) {
   root.querySelectorAll("time[datetime]").forEach(write);
