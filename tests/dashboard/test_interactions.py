@@ -14,6 +14,7 @@ from app.products.rules import Mode
 from app.telemetry import persistence
 from tests.consent.test_consent import SUBJECT
 from tests.context_api import ContextApi, item
+from tests.dashboard.history import words
 from tests.dashboard.lists import download, walk
 from tests.factories import bearer, create_company, event, send_events, send_review
 from tests.reading.fixtures import NOW, Reader
@@ -56,6 +57,17 @@ def test_filters(signed_in: FlaskClient, reader: Reader, query: str, expected: s
 def test_each_interaction_is_on_one_page(signed_in: FlaskClient, reader: Reader) -> None:
     ids = [str(reader.store_interaction(number * MINUTE)) for number in range(60)]
     assert walk(signed_in, "/interactions", LINK) == ids
+
+
+def test_an_outcome_is_that_of_the_review_alone(signed_in: FlaskClient, reader: Reader) -> None:
+    reader.store_session(ref="visit_1")
+    session = {"session_ref": "visit_1", "session_source": "customer", "classification": "confirmed"}
+    reader.store_interaction(operation="/reported", **session)
+    reader.store_interaction(operation="/reviewed", outcome="success", **session)
+    for path in ("/interactions", "/sessions/one?ref=visit_1&source=customer"):
+        text = words(signed_in.get(path).text)
+        assert re.search(r"/reported (http_json )?not reviewed confirmed – –", text)
+        assert re.search(r"/reviewed (http_json )?success confirmed – –", text)
 
 
 @pytest.mark.parametrize("file_format", ["csv", "ndjson"])
