@@ -136,7 +136,7 @@ def list_session_interactions(
 
 
 class SessionCounts(NamedTuple):
-    """The interactions of a session and the outcomes of their reviews; where not all are looked at, there may be more."""
+    """The interactions of a session and their outcomes; where not all are looked at, there may be more."""
 
     interactions: int
     success: int
