@@ -36,7 +36,7 @@ def home(browser: FlaskClient, query: str = "") -> str:
 
 def test_success_has_its_interval_and_its_coverage(browser: FlaskClient, company: Company) -> None:
     count_day(company, "/orders", 10, 6, 0, 1)
-    count_day(company, "/carts", 6, 2, 1, 0, days_ago=13)
+    count_day(company, "/carts", 6, 2, 1, 0, days_ago=6)
     count_day(company, "/orders", 90, 0, 0, 90, days_ago=30)
     assert "Success 80 % 95 % interval 49 to 94 %, 10 of 16 interactions reviewed" in home(browser)
     assert "Success – too few reviews for a share, 7 of 10 interactions reviewed" in home(browser, "?days=1")
@@ -44,22 +44,35 @@ def test_success_has_its_interval_and_its_coverage(browser: FlaskClient, company
 
 def test_the_share_is_compared_with_that_of_the_period_before(browser: FlaskClient, company: Company) -> None:
     count_day(company, "/orders", 100, 56, 0, 14)
-    count_day(company, "/orders", 90, 48, 12, 20, days_ago=14)
-    count_day(company, "/orders", 90, 0, 0, 80, days_ago=28)
+    count_day(company, "/orders", 90, 48, 12, 20, days_ago=7)
+    count_day(company, "/orders", 90, 0, 0, 80, days_ago=14)
     # Newcombe (1998), example (a).
     assert (
-        "Against the 14 days before +20 points 95 % interval +5 to +33 points; then 60 %, 80 of 90 reviewed"
+        "Against the 7 days before +20 points 95 % interval +5 to +33 points; then 60 %, 80 of 90 reviewed"
     ) in home(browser)
     assert '<div class="stat good"><dt>Against' in browser.get("/").text
-    assert "Against the day before – both need ten reviews; then 0 of 0 reviewed" in home(browser, "?days=1")
+    assert "Against the day before – No reviews the day before" in home(browser, "?days=1")
+    assert "Against the 30 days before – No reviews in the 30 days before" in home(browser, "?days=30")
     assert "Against the 90 days before – the environment keeps only 90 days" in home(browser, "?days=90")
+
+
+@pytest.mark.parametrize(
+    ("now", "then", "reason"),
+    [(10, 9, "Only 9 reviewed then"), (9, 10, "Only 9 reviewed now"), (9, 9, "Only 9 reviewed then")],
+)
+def test_without_ten_reviews_of_both_there_is_no_difference(
+    browser: FlaskClient, company: Company, now: int, then: int, reason: str
+) -> None:
+    count_day(company, "/orders", 20, now, 0, 0)
+    count_day(company, "/orders", 20, then, 0, 0, days_ago=7)
+    assert f"Against the 7 days before – {reason}; a share needs ten" in home(browser)
 
 
 def test_a_difference_that_may_be_chance_has_no_tone(browser: FlaskClient, company: Company) -> None:
     count_day(company, "/orders", 20, 12, 0, 8)
-    count_day(company, "/orders", 20, 14, 0, 6, days_ago=14)
+    count_day(company, "/orders", 20, 14, 0, 6, days_ago=7)
     page = browser.get("/").text
-    assert "Against the 14 days before −10 points" in words(page)
+    assert "Against the 7 days before −10 points" in words(page)
     assert '<div class="stat"><dt>Against' in page
 
 
@@ -69,7 +82,7 @@ def test_the_chart_and_its_table_have_the_outcomes_of_each_day(browser: FlaskCli
     today = clock.now()
     page = browser.get("/").text
     assert f"<title>{today:%-d %b}: 7 success, 2 partial, 1 failure</title>" in page
-    assert page.count("<g><title>") == 14
+    assert page.count("<g><title>") == 7
     assert f"{today:%-d %b %Y} 7 2 1" in words(page)
 
 

@@ -43,9 +43,10 @@ def test_sessions_of_one_instant_are_each_on_one_page(signed_in: FlaskClient, re
         ("source=mcp", ["b"]),
         ("customer_ref=cust_1", ["a"]),
         ("customer_ref=cust", []),
-        ("ref=c", ["c"]),
+        ("ref=b", ["b"]),
         ("source=mcp&customer_ref=cust_1", []),
         ("days=7", ["a", "b"]),
+        ("days=14", ["a", "b", "c"]),
     ],
 )
 def test_filters(signed_in: FlaskClient, reader: Reader, query: str, expected: list[str]) -> None:
