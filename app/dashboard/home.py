@@ -1,7 +1,7 @@
 """The home page: did it work for agents, and what should be fixed next?"""
 
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import date, timedelta
 from typing import Any
 
 from app.core.database.pages import Criteria
@@ -11,11 +11,11 @@ from app.dashboard.figures import Difference, Share
 from app.dashboard.pages import Page, PageBlueprint
 from app.dashboard.scope import Scope
 from app.interactions.queries import find_newest_received_at
-from app.outcomes.queries import REVIEW_PAGES
+from app.outcomes.queries import REVIEW_PAGES, ReviewItem, list_newest_failures
 from app.products import service as products
 from app.products.rules import KeyKind
 from app.summaries import queries as summaries
-from app.summaries.days import Counts, DayCounts, DayRange, list_days
+from app.summaries.days import Counts, DayCounts, DayRange, list_days, list_operation_days
 from app.summaries.queries import OperationCriteria, OperationItem
 from app.summaries.rules import Sort
 
@@ -29,14 +29,17 @@ EXPIRY_WINDOW_DAYS = 7
 
 @dataclass(frozen=True, slots=True)
 class FailingOperation:
-    """An operation with the share of its reviews that say failure."""
+    """An operation with the reviews that say that it failed, or did in part."""
 
     item: OperationItem
+    last_failure_on: date | None
+    newest_failure: ReviewItem | None
+    """None where it is not among the newest reviews of the environment."""
 
     @property
     def share(self) -> Share:
-        """The share of reviews that say failure."""
-        return Share(self.item.failure, self.item.reviews)
+        """The share of reviews that say failure or partial."""
+        return Share(self.item.failure + self.item.partial, self.item.reviews)
 
 
 @home.page("/", "home/page.html")
@@ -84,5 +87,13 @@ def _count_expiring(scope: Scope, days: DayRange) -> Counts:
 
 def _failing_operations(scope: Scope) -> list[FailingOperation]:
     """Return the operations that most certainly fail, if any review says so."""
-    items = summaries.list_operations(scope.environment.id, OperationCriteria(scope.days, Sort.WORST), OPERATIONS_SHOWN)
-    return [FailingOperation(item) for item in items if item.failure or item.partial]
+    listed = summaries.list_operations(
+        scope.environment.id, OperationCriteria(scope.days, Sort.WORST), OPERATIONS_SHOWN
+    )
+    items = [item for item in listed if item.failure or item.partial]
+    names = [item.operation for item in items]
+    days = list_operation_days(scope.environment.id, shown_days(scope), names)
+    # Oldest first, so the last one stays.
+    last_failures = {row.operation: row.day_on for row in days if row.failure}
+    failures = list_newest_failures(scope.environment.id, scope.since, names)
+    return [FailingOperation(item, last_failures.get(item.operation), failures.get(item.operation)) for item in items]

@@ -88,10 +88,34 @@ def test_the_chart_and_its_table_have_the_outcomes_of_each_day(browser: FlaskCli
 
 def test_what_fails_most_certainly_comes_first(browser: FlaskClient, company: Company) -> None:
     count_day(company, "/unlucky", 9, 0, 0, 1)
-    count_day(company, "/broken", 200, 10, 0, 90)
+    count_day(company, "/broken", 200, 10, 20, 70)
     count_day(company, "/fine", 200, 100, 0, 0)
-    text = home(browser)
-    assert "/broken 90 % 83 to 94 % 0 100 of 200 /unlucky – 0 1 of 9 All operations, worst first" in text
+    count_day(company, "/hindered", 200, 20, 80, 0)
+    today = f"{clock.now():%-d %b}"
+    rows = (
+        f"/broken 90 % 90 of 100, 83 to 94 % 100 of 200 {today} "
+        "/hindered 80 % 80 of 100, 71 to 87 % 100 of 200 – "
+        f"/unlucky – 1 of 1 1 of 9 {today} Sorted by the lower end of the interval."
+    )
+    assert f"Last failure {rows} All operations, worst first" in home(browser)
+
+
+def test_what_fails_most_has_its_last_day_and_its_newest_note(
+    browser: FlaskClient, company: Company, reader: Reader
+) -> None:
+    count_day(company, "/broken", 20, 5, 0, 9, days_ago=3)
+    count_day(company, "/broken", 20, 5, 0, 6, days_ago=4)
+    count_day(company, "/broken", 20, 5, 0, 0)
+    for days, outcome in ((1, "success"), (3, "failure"), (4, "failure")):
+        interaction_id = reader.store_interaction(timedelta(days=days), operation="/broken")
+        reader.store_review(
+            timedelta(days=days), interaction_id=interaction_id, outcome=outcome, note=f"{HOSTILE} {days}."
+        )
+    page = browser.get("/").text.partition("What needs a decision")[0]
+    day = f"{clock.now() - timedelta(days=3):%-d %b}"
+    assert f"/broken &lt;img src=x onerror=alert(1)&gt; 3. 50 % 15 of 30, 33 to 67 % 30 of 60 {day}" in words(page)
+    assert page.count("onerror") == 1
+    assert HOSTILE not in page
 
 
 def test_the_newest_five_reviews_are_shown_and_escaped(browser: FlaskClient, company: Company, reader: Reader) -> None:
