@@ -8,8 +8,10 @@ from app.core import clock
 from app.dashboard.figures import thousands
 from app.dashboard.scope import Scope, scoped_url
 from app.ledger.queries import LedgerRow, list_rows
+from app.outcomes.queries import find_newest_review_at
 from app.products.models import Key
 from app.products.rules import EXPIRING_WITHIN, KeyKind, Mode
+from app.summaries.days import Counts
 from app.triage.queries import NewCount, count_new
 from app.triage.rules import NEW, REPORT, REVIEW
 from app.webhooks import service as webhooks
@@ -35,11 +37,12 @@ class ActionItem(NamedTuple):
     url: str
 
 
-def list_action_items(scope: Scope, keys: list[Key]) -> list[ActionItem]:
-    """Return what waits for a decision in the environment, whose keys these are."""
+def list_action_items(scope: Scope, keys: list[Key], counts: Counts) -> list[ActionItem]:
+    """Return what waits for a decision in the environment, whose keys and counts of the shown days these are."""
     return [
         *_mode(scope),
         *_keys(keys),
+        *_reviews(scope, counts),
         *_telemetry(list_rows(scope.environment.id, _ledger_since(scope))),
         *_webhooks(scope),
         *_new_feedback(count_new(scope.environment.id, scope.since)),
@@ -80,6 +83,15 @@ def _is_active(key: Key) -> bool:
 
 def _ledger_since(scope: Scope) -> date:
     return scope.last_on - timedelta(days=LEDGER_DAYS - 1)
+
+
+def _reviews(scope: Scope, counts: Counts) -> Iterator[ActionItem]:
+    if counts.interactions and not counts.reviews and find_newest_review_at(scope.environment.id) is None:
+        number = f"{thousands(counts.interactions)} interaction{'' if counts.interactions == 1 else 's'}"
+        url = scoped_url("set_up.show_guide")
+        yield ActionItem(
+            f"{number}, no review yet", "Telemetry arrives. Set-up says what is missing for a review.", url
+        )
 
 
 def _telemetry(rows: list[LedgerRow]) -> Iterator[ActionItem]:

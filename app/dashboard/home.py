@@ -4,15 +4,17 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import Any
 
+from app.accounts.sessions import OwnWorkspace
 from app.core.database.pages import Criteria
 from app.dashboard.action_items import has_active_key, list_action_items
 from app.dashboard.days import counts_of, kept_days, outcome_chart, shown_days, success_share
 from app.dashboard.figures import Difference, Share
 from app.dashboard.pages import Page, PageBlueprint
-from app.dashboard.scope import Scope
+from app.dashboard.scope import Scope, current_workspaces
 from app.interactions.queries import find_newest_received_at
 from app.outcomes.queries import REVIEW_PAGES, ReviewItem, list_newest_failures
 from app.products import service as products
+from app.products.queries import filter_workspaces_in_use
 from app.products.rules import KeyKind
 from app.summaries import queries as summaries
 from app.summaries.days import Counts, DayCounts, DayRange, list_days, list_operation_days
@@ -44,13 +46,22 @@ class FailingOperation:
 
 @home.page("/", "home/page.html")
 def show_home(scope: Scope) -> Page:
-    """Show how the environment does."""
+    """Show how the environment does, or the steps to its first review."""
     keys = products.list_keys(scope.environment.id)
     newest_received_at = find_newest_received_at(scope.environment.id)
-    variables = {"newest_received_at": newest_received_at, "action_items": list_action_items(scope, keys)}
     if newest_received_at is None:
-        return Page({**variables, "has_key": has_active_key(keys, KeyKind.PRODUCT)})
-    return Page({**variables, **_figures(scope)})
+        has_key = has_active_key(keys, KeyKind.PRODUCT)
+        return Page({"newest_received_at": None, "has_key": has_key, "example": _find_workspace_in_use(scope)})
+    figures = _figures(scope)
+    action_items = list_action_items(scope, keys, figures["counts"])
+    return Page({"newest_received_at": newest_received_at, "action_items": action_items, **figures})
+
+
+def _find_workspace_in_use(scope: Scope) -> OwnWorkspace | None:
+    """Return another workspace of the user that has something to look at: of the demo account, the sample data."""
+    others = [workspace for workspace in current_workspaces() if workspace.id != scope.login.workspace_id]
+    ids_in_use = filter_workspaces_in_use([workspace.id for workspace in others]) if others else ()
+    return next((workspace for workspace in others if workspace.id in ids_in_use), None)
 
 
 def _figures(scope: Scope) -> dict[str, Any]:

@@ -9,6 +9,7 @@ import pytest
 from flask.testing import FlaskClient
 from sqlalchemy import select, update
 
+from app.accounts.service import create_further_workspace
 from app.core import clock
 from app.core.database import session, transaction
 from app.products import service as products
@@ -16,6 +17,7 @@ from app.products.models import Key
 from app.products.rules import KeyKind, Mode
 from app.triage import queries
 from app.webhooks.models import WebhookEndpoint
+from tests.dashboard.browser import fields
 from tests.dashboard.history import HOSTILE, count_day, count_statements, insert, words
 from tests.factories import Company, create_company, sign_in
 from tests.reading.fixtures import Reader
@@ -183,6 +185,14 @@ def test_an_environment_without_an_active_product_key_needs_a_decision(
     assert "key expires" not in text
 
 
+def test_telemetry_without_any_review_needs_a_decision(browser: FlaskClient, company: Company, reader: Reader) -> None:
+    count_day(company, "/orders", 12)
+    item = f'<a href="/set-up?environment={company.environment_id}">12 interactions, no review yet</a>'
+    assert item in browser.get("/").text
+    reader.store_review(timedelta(days=30))
+    assert "no review yet" not in home(browser)
+
+
 def test_the_mode_off_needs_a_decision(browser: FlaskClient, company: Company) -> None:
     with transaction():
         products.set_environment(company.environment_id, mode=Mode.OFF)
@@ -266,6 +276,24 @@ def test_before_anything_arrives_the_page_shows_the_steps(client: FlaskClient, c
     assert "Create a product key done" in words(page)
     change_keys(company, revoked_at=clock.now())
     assert "Create a product key The product" in home(client)
+
+
+def test_before_anything_arrives_a_workspace_that_is_in_use_is_offered(client: FlaskClient, company: Company) -> None:
+    sign_in(client, company)
+    with transaction():
+        other = create_further_workspace(company.email, "Sample <data>")
+        theirs = create_company()
+        product = products.create_product(other.id, "Shop")
+    assert "Look at" not in home(client)
+    with transaction():
+        products.create_environment(product.id, "production")
+    page = client.get("/")
+    assert "Look at Sample &lt;data&gt;" in page.text
+    assert str(theirs.workspace_id) not in page.text
+    values = fields(page)
+    assert values["workspace"] == str(other.id)
+    assert client.post("/workspace", data=values).status_code == 303
+    assert "Sample &lt;data&gt;" in client.get("/settings").text
 
 
 def test_other_environments_count_for_nothing(browser: FlaskClient, company: Company, reader: Reader) -> None:

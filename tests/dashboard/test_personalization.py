@@ -125,7 +125,9 @@ def test_decisions_with_context_are_compared_with_those_without(browser: FlaskCl
             decide(company, variant, "conversion" if number < 8 else "dismissal", signals=2)
             decide(company, variant, "conversion" if number < 5 else "dismissal", signals=0)
     text = page_text(browser)
-    assert "with context 80 % 16 of 20, 58 to 92 % 20 of 20 +30 points +1 to +53 points 16 conversion, 4 dismissal" in text
+    assert (
+        "with context 80 % 16 of 20, 58 to 92 % 20 of 20 +30 points +1 to +53 points 16 conversion, 4 dismissal" in text
+    )
     assert "without context 50 % 10 of 20, 30 to 70 % 20 of 20 baseline 10 conversion, 10 dismissal" in text
     assert "b, with context 80 % 8 of 10, 49 to 94 % 10 of 10 +30 points −11 to +60 points" in text
 
