@@ -5,6 +5,7 @@ from datetime import date, timedelta
 from typing import NamedTuple
 
 from app.core import clock
+from app.dashboard.delivery import counts_text, host_of
 from app.dashboard.figures import thousands
 from app.dashboard.scope import Scope, scoped_url
 from app.ledger.queries import LedgerRow, list_rows
@@ -14,10 +15,7 @@ from app.products.rules import EXPIRING_WITHIN, KeyKind, Mode
 from app.summaries.days import Counts
 from app.triage.queries import NewCount, count_new
 from app.triage.rules import NEW, REPORT, REVIEW
-from app.webhooks import service as webhooks
-from app.webhooks.addresses import read_url
-
-SHOW_LEDGER = "The command flask ledger show lists them by day and SDK."
+from app.webhooks.service import list_endpoints
 
 LEDGER_DAYS = 2
 """Today and yesterday: what was lost or refused before is past mending."""
@@ -95,14 +93,12 @@ def _reviews(scope: Scope, counts: Counts) -> Iterator[ActionItem]:
 
 
 def _telemetry(rows: list[LedgerRow]) -> Iterator[ActionItem]:
-    url = scoped_url("set_up.show_guide")
+    url = scoped_url("set_up.show_guide", _anchor="delivery")
     refused, lost = (_sums(counts) for counts in ([row.refused for row in rows], [row.lost for row in rows]))
     if refused:
-        yield ActionItem("Events were refused", f"Since yesterday: {_words(refused)}. {SHOW_LEDGER}", url)
+        yield ActionItem("Events were refused", f"Since yesterday: {counts_text(refused)}.", url)
     if lost:
-        yield ActionItem(
-            "Events were lost before they were sent", f"Since yesterday: {_words(lost)}. {SHOW_LEDGER}", url
-        )
+        yield ActionItem("Events were lost before they were sent", f"Since yesterday: {counts_text(lost)}.", url)
 
 
 def _sums(counts: list[dict[str, int]]) -> dict[str, int]:
@@ -110,18 +106,13 @@ def _sums(counts: list[dict[str, int]]) -> dict[str, int]:
     return {name: sum(entry.get(name, 0) for entry in counts) for name in names}
 
 
-def _words(counts: dict[str, int]) -> str:
-    return ", ".join(f"{thousands(count)} {name}" for name, count in counts.items())
-
-
 def _webhooks(scope: Scope) -> Iterator[ActionItem]:
-    for endpoint in webhooks.list_endpoints(scope.environment.id):
+    for endpoint in list_endpoints(scope.environment.id):
         if endpoint.disabled_at is not None:
-            # Of the URL only the host is shown, since the rest may be a secret of the receiver.
-            host = read_url(endpoint.url, allows_private=True).host
-            since = f"{host} gets none since {endpoint.disabled_at:%-d %b %Y}: {endpoint.disabled_reason}."
-            sentence = f"{since} The command flask webhook list shows it."
-            yield ActionItem("A webhook is disabled", sentence, scoped_url("settings.show_settings"))
+            sentence = (
+                f"{host_of(endpoint)} gets none since {endpoint.disabled_at:%-d %b %Y}: {endpoint.disabled_reason}."
+            )
+            yield ActionItem("A webhook is disabled", sentence, scoped_url("set_up.show_guide", _anchor="webhooks"))
 
 
 def _new_feedback(counts: list[NewCount]) -> Iterator[ActionItem]:

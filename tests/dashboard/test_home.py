@@ -211,6 +211,8 @@ def test_refused_and_lost_events_need_a_decision(browser: FlaskClient, company: 
         day_on = clock.now().date() - timedelta(days=days_ago)
         insert("ledger_days", {**row, "day_on": day_on, "measure": measure, "name": name, "events": events})
     text = home(browser)
+    link = f'<a href="/set-up?environment={company.environment_id}#delivery">'
+    assert browser.get("/").text.count(link) == 2
     assert "Events were refused Since yesterday: 7 validation_failed." in text
     assert "Events were lost before they were sent Since yesterday: 5 queue_full." in text
 
@@ -231,6 +233,7 @@ def test_a_disabled_webhook_needs_a_decision_and_its_path_stays_hidden(browser: 
             session().add(endpoint)
     page = browser.get("/").text
     assert "A webhook is disabled hooks.example.com gets none since " in words(page)
+    assert f'<a href="/set-up?environment={company.environment_id}#webhooks">' in page
     assert "fine.example.com" not in page
     assert "secret-path" not in page
 
