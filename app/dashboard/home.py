@@ -107,4 +107,6 @@ def _failing_operations(scope: Scope) -> list[FailingOperation]:
     # Oldest first, so the last one stays.
     last_failures = {row.operation: row.day_on for row in days if row.failure}
     failures = list_newest_failures(scope.environment.id, scope.since, names)
-    return [FailingOperation(item, last_failures.get(item.operation), failures.get(item.operation)) for item in items]
+    rows = [FailingOperation(item, last_failures.get(item.operation), failures.get(item.operation)) for item in items]
+    # By the figure that is shown, in which a partial success is no success.
+    return sorted(rows, key=lambda row: row.share.interval[0], reverse=True)

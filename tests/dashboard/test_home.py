@@ -92,11 +92,13 @@ def test_what_fails_most_certainly_comes_first(browser: FlaskClient, company: Co
     count_day(company, "/unlucky", 9, 0, 0, 1)
     count_day(company, "/broken", 200, 10, 20, 70)
     count_day(company, "/fine", 200, 100, 0, 0)
-    count_day(company, "/hindered", 200, 20, 80, 0)
+    count_day(company, "/hindered", 200, 10, 90, 0)
+    count_day(company, "/failing", 200, 20, 0, 80)
     today = f"{clock.now():%-d %b}"
     rows = (
         f"/broken 90 % 90 of 100, 83 to 94 % 100 of 200 {today} "
-        "/hindered 80 % 80 of 100, 71 to 87 % 100 of 200 – "
+        "/hindered 90 % 90 of 100, 83 to 94 % 100 of 200 – "
+        f"/failing 80 % 80 of 100, 71 to 87 % 100 of 200 {today} "
         f"/unlucky – 1 of 1 1 of 9 {today} Sorted by the lower end of the interval."
     )
     assert f"Last failure {rows} All operations, worst first" in home(browser)
