@@ -3,18 +3,20 @@
 import re
 import uuid
 from datetime import timedelta
+from html import escape
 
 import pytest
 from flask.testing import FlaskClient
 
 from app.core.database import transaction
+from app.dashboard import operation_filter
 from app.interactions import service as interactions
 from app.products import service as products
 from app.products.rules import Mode
 from app.telemetry import persistence
 from tests.consent.test_consent import SUBJECT
 from tests.context_api import ContextApi, item
-from tests.dashboard.history import words
+from tests.dashboard.history import HOSTILE, count_day, words
 from tests.dashboard.lists import download, walk
 from tests.factories import bearer, create_company, event, send_events, send_review
 from tests.reading.fixtures import NOW, Reader
@@ -52,6 +54,22 @@ def test_filters(signed_in: FlaskClient, reader: Reader, query: str, expected: s
         reader.store_interaction(customer_ref="cust_1", operation="/search"): "of a customer",
     }
     assert {names[uuid.UUID(text)] for text in walk(signed_in, f"/interactions?{query}", LINK)} == expected
+
+
+@pytest.mark.parametrize("path", ["/interactions", "/feedback"])
+def test_the_filter_for_an_operation_offers_those_of_the_days(
+    signed_in: FlaskClient, reader: Reader, path: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    count_day(reader.company, "/orders", 3)
+    count_day(reader.company, HOSTILE, 5)
+    count_day(reader.company, "/carts", 9, days_ago=7)
+    with transaction():
+        count_day(create_company(), "/theirs", 9)
+    page = signed_in.get(path).text
+    assert re.search('<input[^>]* list="operation-names"[^>]* name="operation"', page)
+    assert re.findall('<option value="([^"]*)"></option>', page) == [escape(HOSTILE), "/orders"]
+    monkeypatch.setattr(operation_filter, "MAX_NAMES", 1)
+    assert signed_in.get(path).text.count("></option>") == 1
 
 
 def test_each_interaction_is_on_one_page(signed_in: FlaskClient, reader: Reader) -> None:
