@@ -112,7 +112,7 @@ def test_the_last_outcome_of_a_decision_counts(browser: FlaskClient, company: Co
     now = clock.now()
     record(company, decision_id, "dismissal", now, occurred_at=now - timedelta(days=1))
     text = page_text(browser)
-    assert "a – 0 of 1 1 of 1 – 1 abandonment" in text
+    assert "a – 0 of 1 1 of 1 baseline 1 abandonment" in text
     assert "b – 1 of 1 1 of 1 – 1 completion" in text
     assert "c – 1 of 1 1 of 1 – 1 conversion" in text
     outcomes = re.findall(r'<span class="badge (\w+)">(\w+)</span>', browser.get("/personalization").text)
@@ -134,13 +134,46 @@ def test_decisions_with_context_are_compared_with_those_without(browser: FlaskCl
 
 def test_another_variant_can_be_the_baseline(browser: FlaskClient, company: Company) -> None:
     decide_often(company, "a", 9, 1)
-    decide_often(company, "b", 3, 7)
+    decide_often(company, "b", 3, 8)
     text = page_text(browser)
-    assert "No decision of these days is without a variant, so there is nothing to compare with" in text
-    text = page_text(browser, "?baseline=b")
-    assert "a 90 % 9 of 10, 60 to 98 % 10 of 10 +60 points" in text
-    assert "b 30 % 3 of 10, 11 to 60 % 10 of 10 baseline" in text
+    assert "a 90 % 9 of 10, 60 to 98 % 10 of 10 +63 points" in text
+    assert "b 27 % 3 of 11, 10 to 57 % 11 of 11 baseline" in text
+    assert "Lift is the difference to the variant b," in text
+    assert choices(browser) == [("", True, "b (most decisions)"), ("a", False, "a")]
+    assert "a 90 % 9 of 10, 60 to 98 % 10 of 10 baseline" in page_text(browser, "?baseline=a")
+    assert choices(browser, "?baseline=a") == [("", False, "b (most decisions)"), ("a", True, "a")]
+    assert choices(browser, "?baseline=b") == choices(browser)
     assert "No decision of these days has the variant c." in page_text(browser, "?baseline=c")
+    assert choices(browser, "?baseline=c")[-1] == ("c", True, "c")
+    decide(company, None)
+    assert "Lift is the difference to decisions without a variant," in page_text(browser)
+    assert choices(browser) == [("", True, "no variant"), ("b", False, "b"), ("a", False, "a")]
+
+
+def choices(browser: FlaskClient, query: str = "") -> list[tuple[str, bool, str]]:
+    """Return the value, state and label of what the variants can be compared with."""
+    select = re.search(r'<select id="baseline".*?</select>', browser.get(f"/personalization{query}").text)
+    assert select
+    options = re.findall('<option value="([^"]*)"( selected)?>([^<]*)<', select[0])
+    return [(value, bool(selected), label) for value, selected, label in options]
+
+
+def test_the_filters_of_figures_and_list_carry_each_other(browser: FlaskClient, company: Company) -> None:
+    decide(company, "a", "conversion")
+    page = browser.get(
+        f"/personalization?days=30&purpose={PERSONALIZATION}&baseline=a&variant=a&outcome=conversion"
+    ).text
+    forms = re.findall(r'<form class="filters" method="get">(.*?)</form>', page, re.DOTALL)
+    scope = ["environment", "days"]
+    assert [re.findall(r'<input type="hidden" name="(\w+)"', form) for form in forms] == [
+        [*scope, "variant", "outcome"],
+        [*scope, "purpose", "baseline"],
+    ]
+    clear = [unescape(link) for link in re.findall('href="([^"]*)">Clear<', page)]
+    assert [link.partition("days=30")[2] for link in clear] == [
+        "&variant=a&outcome=conversion",
+        f"&purpose={PERSONALIZATION}&baseline=a",
+    ]
 
 
 def test_only_the_newest_decisions_are_counted_and_the_page_says_so(
