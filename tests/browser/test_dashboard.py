@@ -116,7 +116,7 @@ def test_a_company_makes_a_key_and_works_on_what_agents_say(
     page.follow("Home")
     page.reload_until(".stat", "10 of 12 interactions reviewed")
     assert "80 %" in page.texts(".stat")[0]
-    assert page.texts(".said-list .said")[0] == LATE
+    assert page.texts(".said-list .said-note")[0] == LATE
 
     page.follow("Feedback")
     page.wait_for_texts("a.note", [LATE, *[RIGHT] * 9])
