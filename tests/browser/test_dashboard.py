@@ -208,6 +208,9 @@ def test_home_feedback_and_keys_work_without_scripts(page: Page, sample_workspac
     assert "interactions reviewed" in page.texts(".stat")[0]
     # Instants are in UTC where no script writes them in the reader's zone.
     assert page.texts("time")[0].endswith("UTC")
+    page.choose("[name=days]", "14")
+    page.press("Show")
+    page.wait_for("main", "The last 14 days.")
     page.follow("Feedback")
     page.choose("[name=outcome]", "failure")
     page.press("Filter")
