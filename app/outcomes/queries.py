@@ -44,30 +44,34 @@ REVIEW_PAGES = PagedTable(
 )
 
 
-_NEWEST_FAILURES = text(f"""
+_NEWEST_COMPLAINTS = text(f"""
+    -- Of the two outcomes, failure comes first in the alphabet as well.
     SELECT DISTINCT ON (operation) * FROM (
         SELECT {", ".join(f"{_COLUMNS[name]} AS {name}" for name in ReviewItem._fields)}
         FROM (
             SELECT * FROM reviews
             WHERE environment_id = :environment_id AND created_at >= :since ORDER BY created_at DESC LIMIT :scan_limit
         ) f {JOIN_INTERACTION}
-        WHERE f.outcome = 'failure'
-    ) failures
-    WHERE operation = ANY(CAST(:operations AS text[])) ORDER BY operation, created_at DESC
+        WHERE f.outcome <> 'success'
+    ) complaints
+    WHERE operation = ANY(CAST(:operations AS text[])) ORDER BY operation, outcome, created_at DESC
 """)
 
 
-def list_newest_failures(
+def list_newest_complaints(
     environment_id: uuid.UUID, since: datetime, operations: Sequence[str]
 ) -> dict[str, ReviewItem]:
-    """Return the newest review of each of some operations that says failure, among as many as a page looks at."""
+    """Return the newest review of each of some operations that says failure, or else the newest that says partial.
+
+    They are looked for among as many reviews as a page looks at.
+    """
     values = {
         "environment_id": environment_id,
         "since": since,
         "operations": list(operations),
         "scan_limit": SCAN_LIMIT,
     }
-    rows = [ReviewItem(*row) for row in session().execute(_NEWEST_FAILURES, values)]
+    rows = [ReviewItem(*row) for row in session().execute(_NEWEST_COMPLAINTS, values)]
     return {row.operation: row for row in rows}
 
 

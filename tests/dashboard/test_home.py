@@ -102,7 +102,10 @@ def test_what_fails_most_has_its_last_day_and_its_newest_note(
     count_day(company, "/broken", 20, 5, 0, 9, days_ago=3)
     count_day(company, "/broken", 20, 5, 0, 6, days_ago=4)
     count_day(company, "/broken", 20, 5, 0, 0)
-    for days, outcome in ((1, "success"), (3, "failure"), (4, "failure")):
+    count_day(company, "/hindered", 20, 5, 5, 0)
+    interaction_id = reader.store_interaction(operation="/hindered")
+    reader.store_review(interaction_id=interaction_id, outcome="partial", note="It hindered.")
+    for days, outcome in ((1, "success"), (2, "partial"), (3, "failure"), (4, "failure")):
         interaction_id = reader.store_interaction(timedelta(days=days), operation="/broken")
         reader.store_review(
             timedelta(days=days), interaction_id=interaction_id, outcome=outcome, note=f"{HOSTILE} {days}."
@@ -110,6 +113,7 @@ def test_what_fails_most_has_its_last_day_and_its_newest_note(
     page = browser.get("/").text.partition("What needs a decision")[0]
     day = f"{clock.now() - timedelta(days=3):%-d %b}"
     assert f"/broken &lt;img src=x onerror=alert(1)&gt; 3. 50 % 15 of 30, 33 to 67 % 30 of 60 {day}" in words(page)
+    assert "/hindered It hindered. 50 % " in words(page)
     assert page.count("onerror") == 1
     assert HOSTILE not in page
 
