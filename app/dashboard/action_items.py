@@ -5,17 +5,17 @@ from datetime import date, timedelta
 from typing import NamedTuple
 
 from app.core import clock
+from app.dashboard.delivery import counts_text, host_of
 from app.dashboard.figures import thousands
 from app.dashboard.scope import Scope, scoped_url
 from app.ledger.queries import LedgerRow, list_rows
+from app.outcomes.queries import find_newest_review_at
 from app.products.models import Key
 from app.products.rules import EXPIRING_WITHIN, KeyKind, Mode
+from app.summaries.days import Counts
 from app.triage.queries import NewCount, count_new
 from app.triage.rules import NEW, REPORT, REVIEW
-from app.webhooks import service as webhooks
-from app.webhooks.addresses import read_url
-
-SHOW_LEDGER = "The command flask ledger show lists them by day and SDK."
+from app.webhooks.service import list_endpoints
 
 LEDGER_DAYS = 2
 """Today and yesterday: what was lost or refused before is past mending."""
@@ -35,11 +35,12 @@ class ActionItem(NamedTuple):
     url: str
 
 
-def list_action_items(scope: Scope, keys: list[Key]) -> list[ActionItem]:
-    """Return what waits for a decision in the environment, whose keys these are."""
+def list_action_items(scope: Scope, keys: list[Key], counts: Counts) -> list[ActionItem]:
+    """Return what waits for a decision in the environment, whose keys and counts of the shown days these are."""
     return [
         *_mode(scope),
         *_keys(keys),
+        *_reviews(scope, counts),
         *_telemetry(list_rows(scope.environment.id, _ledger_since(scope))),
         *_webhooks(scope),
         *_new_feedback(count_new(scope.environment.id, scope.since)),
@@ -82,15 +83,22 @@ def _ledger_since(scope: Scope) -> date:
     return scope.last_on - timedelta(days=LEDGER_DAYS - 1)
 
 
+def _reviews(scope: Scope, counts: Counts) -> Iterator[ActionItem]:
+    if counts.interactions and not counts.reviews and find_newest_review_at(scope.environment.id) is None:
+        number = f"{thousands(counts.interactions)} interaction{'' if counts.interactions == 1 else 's'}"
+        url = scoped_url("set_up.show_guide")
+        yield ActionItem(
+            f"{number}, no review yet", "Telemetry arrives. Set-up says what is missing for a review.", url
+        )
+
+
 def _telemetry(rows: list[LedgerRow]) -> Iterator[ActionItem]:
-    url = scoped_url("set_up.show_guide")
+    url = scoped_url("set_up.show_guide", _anchor="delivery")
     refused, lost = (_sums(counts) for counts in ([row.refused for row in rows], [row.lost for row in rows]))
     if refused:
-        yield ActionItem("Events were refused", f"Since yesterday: {_words(refused)}. {SHOW_LEDGER}", url)
+        yield ActionItem("Events were refused", f"Since yesterday: {counts_text(refused)}.", url)
     if lost:
-        yield ActionItem(
-            "Events were lost before they were sent", f"Since yesterday: {_words(lost)}. {SHOW_LEDGER}", url
-        )
+        yield ActionItem("Events were lost before they were sent", f"Since yesterday: {counts_text(lost)}.", url)
 
 
 def _sums(counts: list[dict[str, int]]) -> dict[str, int]:
@@ -98,18 +106,13 @@ def _sums(counts: list[dict[str, int]]) -> dict[str, int]:
     return {name: sum(entry.get(name, 0) for entry in counts) for name in names}
 
 
-def _words(counts: dict[str, int]) -> str:
-    return ", ".join(f"{thousands(count)} {name}" for name, count in counts.items())
-
-
 def _webhooks(scope: Scope) -> Iterator[ActionItem]:
-    for endpoint in webhooks.list_endpoints(scope.environment.id):
+    for endpoint in list_endpoints(scope.environment.id):
         if endpoint.disabled_at is not None:
-            # Of the URL only the host is shown, since the rest may be a secret of the receiver.
-            host = read_url(endpoint.url, allows_private=True).host
-            since = f"{host} gets none since {endpoint.disabled_at:%-d %b %Y}: {endpoint.disabled_reason}."
-            sentence = f"{since} The command flask webhook list shows it."
-            yield ActionItem("A webhook is disabled", sentence, scoped_url("settings.show_settings"))
+            sentence = (
+                f"{host_of(endpoint)} gets none since {endpoint.disabled_at:%-d %b %Y}: {endpoint.disabled_reason}."
+            )
+            yield ActionItem("A webhook is disabled", sentence, scoped_url("set_up.show_guide", _anchor="webhooks"))
 
 
 def _new_feedback(counts: list[NewCount]) -> Iterator[ActionItem]:

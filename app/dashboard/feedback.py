@@ -17,10 +17,11 @@ from app.dashboard.customer_context import find_customer_context
 from app.dashboard.forms import WriteForm
 from app.dashboard.lists import FilterForm, ItemList, choice_filter, list_by_position, list_page, text_filter
 from app.dashboard.neighbours import find_neighbours
+from app.dashboard.operation_filter import list_operation_names, operation_filter
 from app.dashboard.pages import Page, PageBlueprint, page_with_error
 from app.dashboard.scope import Scope, scoped_url
 from app.interactions.queries import INTERACTIONS
-from app.interactions.rules import MAX_OPERATION_LENGTH, SURFACES, UNKNOWN_SURFACE
+from app.interactions.rules import SURFACES, UNKNOWN_SURFACE
 from app.outcomes.rules import OUTCOMES
 from app.reports.queries import MAX_SUMMARIZED_REPORTS, REPORT_PAGES, summarize_findings
 from app.reports.rules import IMPACTS, MAX_TOPIC_LENGTH
@@ -54,7 +55,7 @@ class FeedbackFilters(FilterForm):
     q = text_filter("Search in notes", MAX_WORDS_LENGTH)
     triage = choice_filter("Triage", STATES)
     outcome = choice_filter("Outcome", OUTCOMES)
-    operation = text_filter("Operation", MAX_OPERATION_LENGTH)
+    operation = operation_filter()
     kind = choice_filter("Kind", KINDS)
     surface = choice_filter("Surface", (*SURFACES, UNKNOWN_SURFACE))
     impact = choice_filter("Impact", IMPACTS)
@@ -76,7 +77,8 @@ class TriageForm(WriteForm):
 def list_feedback(scope: Scope) -> Page:
     """List the reviews and reports of the environment, newest first."""
     filters = FeedbackFilters(request.args)
-    return Page({"filters_form": filters, "list": list_page(_list(scope, filters))})
+    page = list_page(_list(scope, filters))
+    return Page({"filters_form": filters, "list": page, "operation_names": list_operation_names(scope)})
 
 
 @feedback.export()

@@ -1,6 +1,7 @@
 """Figures of pages: shares with their intervals, and how numbers are written."""
 
 from dataclasses import dataclass
+from datetime import timedelta
 from math import hypot, sqrt
 
 from app.summaries.rules import MIN_OBSERVATIONS
@@ -10,6 +11,8 @@ Z_95 = 1.959964
 
 MINUTES_SINCE_MS = 120_000
 """From when on a duration is written in minutes."""
+
+MINUTES_PER_HOUR, HOURS_PER_DAY = 60, 24
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,3 +123,12 @@ def duration(milliseconds: float | None) -> str:
     if milliseconds >= MINUTES_SINCE_MS:
         return f"{milliseconds / 60_000:,.0f} min"
     return f"{milliseconds:,.0f} ms" if milliseconds < 1000 else f"{milliseconds / 1000:,.1f} s"
+
+
+def time_span(span: timedelta) -> str:
+    """Return the time between two moments as text: `under 1 min`, `12 min`, `3 h`, `2 days`."""
+    minutes = int(span.total_seconds() // 60)
+    if minutes < MINUTES_PER_HOUR * 2:
+        return f"{minutes} min" if minutes else "under 1 min"
+    hours = minutes // MINUTES_PER_HOUR
+    return f"{hours} h" if hours < HOURS_PER_DAY * 2 else f"{hours // HOURS_PER_DAY} days"

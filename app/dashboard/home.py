@@ -1,21 +1,23 @@
 """The home page: did it work for agents, and what should be fixed next?"""
 
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import date, timedelta
 from typing import Any
 
+from app.accounts.sessions import OwnWorkspace
 from app.core.database.pages import Criteria
 from app.dashboard.action_items import has_active_key, list_action_items
 from app.dashboard.days import counts_of, kept_days, outcome_chart, shown_days, success_share
 from app.dashboard.figures import Difference, Share
 from app.dashboard.pages import Page, PageBlueprint
-from app.dashboard.scope import Scope
+from app.dashboard.scope import Scope, current_workspaces
 from app.interactions.queries import find_newest_received_at
-from app.outcomes.queries import REVIEW_PAGES
+from app.outcomes.queries import REVIEW_PAGES, ReviewItem, list_newest_complaints
 from app.products import service as products
+from app.products.queries import filter_workspaces_in_use
 from app.products.rules import KeyKind
 from app.summaries import queries as summaries
-from app.summaries.days import Counts, DayCounts, DayRange, list_days
+from app.summaries.days import Counts, DayCounts, DayRange, list_days, list_operation_days
 from app.summaries.queries import OperationCriteria, OperationItem
 from app.summaries.rules import Sort
 
@@ -29,25 +31,37 @@ EXPIRY_WINDOW_DAYS = 7
 
 @dataclass(frozen=True, slots=True)
 class FailingOperation:
-    """An operation with the share of its reviews that say failure."""
+    """An operation with the reviews that say that it failed, or did in part."""
 
     item: OperationItem
+    last_failure_on: date | None
+    complaint: ReviewItem | None
+    """The newest review that says failure, or else partial; None where it is not among the newest ones."""
 
     @property
     def share(self) -> Share:
-        """The share of reviews that say failure."""
-        return Share(self.item.failure, self.item.reviews)
+        """The share of reviews that say failure or partial."""
+        return Share(self.item.failure + self.item.partial, self.item.reviews)
 
 
 @home.page("/", "home/page.html")
 def show_home(scope: Scope) -> Page:
-    """Show how the environment does."""
+    """Show how the environment does, or the steps to its first review."""
     keys = products.list_keys(scope.environment.id)
     newest_received_at = find_newest_received_at(scope.environment.id)
-    variables = {"newest_received_at": newest_received_at, "action_items": list_action_items(scope, keys)}
     if newest_received_at is None:
-        return Page({**variables, "has_key": has_active_key(keys, KeyKind.PRODUCT)})
-    return Page({**variables, **_figures(scope)})
+        has_key = has_active_key(keys, KeyKind.PRODUCT)
+        return Page({"newest_received_at": None, "has_key": has_key, "example": _find_workspace_in_use(scope)})
+    figures = _figures(scope)
+    action_items = list_action_items(scope, keys, figures["counts"])
+    return Page({"newest_received_at": newest_received_at, "action_items": action_items, **figures})
+
+
+def _find_workspace_in_use(scope: Scope) -> OwnWorkspace | None:
+    """Return another workspace of the user that has something to look at: of the demo account, the sample data."""
+    others = [workspace for workspace in current_workspaces() if workspace.id != scope.login.workspace_id]
+    ids_in_use = filter_workspaces_in_use([workspace.id for workspace in others]) if others else ()
+    return next((workspace for workspace in others if workspace.id in ids_in_use), None)
 
 
 def _figures(scope: Scope) -> dict[str, Any]:
@@ -84,5 +98,15 @@ def _count_expiring(scope: Scope, days: DayRange) -> Counts:
 
 def _failing_operations(scope: Scope) -> list[FailingOperation]:
     """Return the operations that most certainly fail, if any review says so."""
-    items = summaries.list_operations(scope.environment.id, OperationCriteria(scope.days, Sort.WORST), OPERATIONS_SHOWN)
-    return [FailingOperation(item) for item in items if item.failure or item.partial]
+    listed = summaries.list_operations(
+        scope.environment.id, OperationCriteria(scope.days, Sort.WORST), OPERATIONS_SHOWN
+    )
+    items = [item for item in listed if item.failure or item.partial]
+    names = [item.operation for item in items]
+    days = list_operation_days(scope.environment.id, shown_days(scope), names)
+    # Oldest first, so the last one stays.
+    last_failures = {row.operation: row.day_on for row in days if row.failure}
+    complaints = list_newest_complaints(scope.environment.id, scope.since, names)
+    rows = [FailingOperation(item, last_failures.get(item.operation), complaints.get(item.operation)) for item in items]
+    # By the figure that is shown, in which a partial success is no success.
+    return sorted(rows, key=lambda row: row.share.interval[0], reverse=True)

@@ -9,13 +9,13 @@ from app.core.database.pages import Criteria
 from app.dashboard.customer_context import find_customer_context
 from app.dashboard.lists import FilterForm, ItemList, choice_filter, list_by_time, list_page, text_filter
 from app.dashboard.neighbours import find_neighbours
+from app.dashboard.operation_filter import list_operation_names, operation_filter
 from app.dashboard.pages import Page, PageBlueprint
 from app.dashboard.scope import Scope
 from app.dashboard.timeline import list_moments
 from app.interactions.queries import DETAILED_INTERACTIONS
 from app.interactions.rules import (
     CLASSIFICATIONS,
-    MAX_OPERATION_LENGTH,
     MAX_REFERENCE_LENGTH,
     SURFACES,
     UNKNOWN_SURFACE,
@@ -32,7 +32,7 @@ STATUS_CLASSES = ("2xx", "3xx", "4xx", "5xx")
 class InteractionFilters(FilterForm):
     """Which interactions are listed."""
 
-    operation = text_filter("Operation", MAX_OPERATION_LENGTH)
+    operation = operation_filter()
     surface = choice_filter("Surface", (*SURFACES, UNKNOWN_SURFACE))
     classification = choice_filter("Classification", CLASSIFICATIONS)
     outcome = choice_filter("Outcome", OUTCOMES)
@@ -44,7 +44,8 @@ class InteractionFilters(FilterForm):
 def list_interactions(scope: Scope) -> Page:
     """List the interactions of the environment, newest first."""
     filters = InteractionFilters(request.args)
-    return Page({"filters_form": filters, "list": list_page(_list(scope, filters))})
+    page = list_page(_list(scope, filters))
+    return Page({"filters_form": filters, "list": page, "operation_names": list_operation_names(scope)})
 
 
 @interactions.export()

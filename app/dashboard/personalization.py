@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, time
+from typing import NamedTuple
 
 from flask import request
 
@@ -28,9 +29,18 @@ class DecisionFilters(FilterForm):
     """Which decisions are counted and listed, and what the others are compared with."""
 
     purpose = choice_filter("Purpose", PURPOSES)
-    variant = text_filter("Variant (list)", MAX_EXTERNAL_ID_LENGTH)
-    outcome = choice_filter("Outcome (list)", OUTCOMES)
-    baseline = text_filter("Compare with variant", MAX_EXTERNAL_ID_LENGTH)
+    baseline = text_filter("Compare with", MAX_EXTERNAL_ID_LENGTH)
+    variant = text_filter("Variant", MAX_EXTERNAL_ID_LENGTH, render_kw={"list": "variants"})
+    outcome = choice_filter("Outcome", OUTCOMES)
+
+
+class BaselineChoice(NamedTuple):
+    """A group that the others can be compared with."""
+
+    value: str
+    """What the address has; empty for the one that is taken where it names none."""
+    label: str
+    is_chosen: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,13 +76,16 @@ def show_personalization(scope: Scope) -> Page:
     filters = DecisionFilters(request.args)
     values = filters.values()
     groups, is_complete = count_groups(scope.product.id, _since(scope), values.get("purpose"))
-    contexts = [group for group in groups if not group.is_of_variant]
+    variants = [group for group in groups if group.is_of_variant and group.has_context is None][:VARIANTS_SHOWN]
+    baseline = _find_baseline(variants, values.get("baseline"))
     return Page(
         {
             "filters_form": filters,
-            "baseline_label": values.get("baseline", NO_VARIANT),
-            "variants": _by_variant(groups, values.get("baseline")),
-            "contexts": _by_context(contexts),
+            "baseline_variant": baseline.variant if baseline else values.get("baseline"),
+            "baseline_choices": _baseline_choices(variants, values.get("baseline")),
+            "has_baseline": baseline is not None,
+            "variants": [GroupFigures(group.variant or NO_VARIANT, group, baseline) for group in variants],
+            "contexts": _by_context([group for group in groups if not group.is_of_variant]),
             "variant_contexts": _by_both(groups),
             "is_complete": is_complete,
             "counted": COUNTED_DECISIONS,
@@ -93,11 +106,24 @@ def positive_share(group: GroupCounts) -> Share:
     return Share(sum(group.outcomes[name] for name in POSITIVE_OUTCOMES), sum(group.outcomes.values()))
 
 
-def _by_variant(groups: Sequence[GroupCounts], baseline_variant: str | None) -> list[GroupFigures]:
-    """Compare each variant with one of them, or with the decisions that have none."""
-    rows = [group for group in groups if group.is_of_variant and group.has_context is None][:VARIANTS_SHOWN]
-    baseline = next((group for group in rows if group.variant == baseline_variant), None)
-    return [GroupFigures(group.variant or NO_VARIANT, group, baseline) for group in rows]
+def _find_baseline(variants: Sequence[GroupCounts], name: str | None) -> GroupCounts | None:
+    """Return the variant of a name; without one the decisions that have no variant, or else the most frequent one."""
+    if name is not None:
+        return next((group for group in variants if group.variant == name), None)
+    return next((group for group in variants if group.variant is None), variants[0] if variants else None)
+
+
+def _baseline_choices(variants: Sequence[GroupCounts], name: str | None) -> list[BaselineChoice]:
+    """Return what the variants can be compared with, and what the address names, which may be none of them."""
+    default = _find_baseline(variants, None)
+    if default is None:
+        return []
+    label = NO_VARIANT if default.variant is None else f"{default.variant} (most decisions)"
+    names = [group.variant for group in variants if group.variant is not None and group is not default]
+    if name is not None and name not in (*names, default.variant):
+        names.append(name)
+    others = [BaselineChoice(entry, entry, entry == name) for entry in names]
+    return [BaselineChoice("", label, name in (None, default.variant)), *others]
 
 
 def _by_context(contexts: Sequence[GroupCounts]) -> list[GroupFigures]:

@@ -15,7 +15,8 @@ from app.products.models import Environment, Product
 
 DAY_CHOICES = (1, 7, 14, 30, 90, 180, 365)
 """Up to the longest retention."""
-DEFAULT_DAYS = 14
+DEFAULT_DAYS = 7
+"""So few that the period before is there as well after a fortnight."""
 
 ENVIRONMENT, DAYS = "environment", "days"
 """The parameters of every address of the dashboard."""

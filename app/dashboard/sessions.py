@@ -1,16 +1,24 @@
 """The pages of sessions: the list, and one of them with its interactions."""
 
 import uuid
+from dataclasses import dataclass
 from functools import partial
 
 from flask import request
 
 from app.core.database.pages import Criteria, Order
 from app.core.errors import NotFound
+from app.dashboard.figures import time_span
 from app.dashboard.lists import FilterForm, ItemList, choice_filter, list_by_position, list_page, text_filter
 from app.dashboard.pages import Page, PageBlueprint
 from app.dashboard.scope import Scope
-from app.interactions.queries import SessionItem, find_session, list_session_interactions
+from app.interactions.queries import (
+    SessionCounts,
+    SessionItem,
+    count_interactions_of,
+    find_session,
+    list_session_interactions,
+)
 from app.interactions.queries import list_sessions as read_sessions
 from app.interactions.rules import MAX_REFERENCE_LENGTH, SESSION_SOURCES
 from app.interactions.schemas import DetailedInteractionSchema, SessionItemSchema
@@ -40,11 +48,26 @@ class SessionKey(FilterForm):
     customer_ref = text_filter("Customer reference", MAX_REFERENCE_LENGTH)
 
 
+@dataclass(frozen=True, slots=True)
+class SessionRow:
+    """A session as its page lists it."""
+
+    item: SessionItem
+    counts: SessionCounts
+
+    @property
+    def duration(self) -> str:
+        """The time between its first and its last interaction."""
+        return time_span(self.item.last_seen_at - self.item.first_seen_at)
+
+
 @sessions.page("", "sessions/page.html")
 def list_sessions(scope: Scope) -> Page:
     """List the sessions of the environment, the one that was seen last first."""
     filters = SessionFilters(request.args)
-    return Page({"filters_form": filters, "list": list_page(_list(scope, filters))})
+    page = list_page(_list(scope, filters))
+    counts = count_interactions_of(scope.environment.id, page.rows)
+    return Page({"filters_form": filters, "list": page, "rows": list(map(SessionRow, page.rows, counts))})
 
 
 @sessions.export()

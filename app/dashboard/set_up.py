@@ -8,6 +8,7 @@ from typing import Any
 from flask import request
 
 from app.core.settings import current_settings
+from app.dashboard.delivery import delivery_variables
 from app.dashboard.pages import Page, PageBlueprint
 from app.dashboard.scope import Scope
 from app.discovery import downloads
@@ -84,7 +85,7 @@ def show_guide(scope: Scope) -> Page:
         "mode": scope.environment.mode,
         "interaction_id": uuid.uuid4(),
     }
-    return Page({**variables, **_check(scope.environment.id)})
+    return Page({**variables, **_check(scope.environment.id), **delivery_variables(scope)})
 
 
 def _install_command(framework: str, endpoint: str) -> str:

@@ -132,6 +132,58 @@ def list_session_interactions(
     return _SESSION_INTERACTIONS.list(criteria, limit, position)
 
 
+class SessionCounts(NamedTuple):
+    """The interactions of a session and their outcomes; where not all are looked at, there may be more."""
+
+    interactions: int
+    success: int
+    partial: int
+    failure: int
+    is_complete: bool
+
+    @property
+    def outcomes(self) -> dict[str, int]:
+        """How many have each outcome."""
+        return {"success": self.success, "partial": self.partial, "failure": self.failure}
+
+
+_COUNT_SESSIONS = text("""
+    SELECT counted.* FROM unnest(
+        CAST(:sources AS text[]), CAST(:refs AS text[]), CAST(:customer_refs AS text[]),
+        CAST(:first_seen_at AS timestamptz[]), CAST(:last_seen_at AS timestamptz[])
+    ) WITH ORDINALITY AS key (source, ref, customer_ref, first_seen_at, last_seen_at, number)
+    CROSS JOIN LATERAL (
+        SELECT count(*) FILTER (WHERE is_own), count(*) FILTER (WHERE is_own AND outcome = 'success'),
+               count(*) FILTER (WHERE is_own AND outcome = 'partial'),
+               count(*) FILTER (WHERE is_own AND outcome = 'failure'), count(*) < :scan_limit
+        FROM (
+            SELECT outcome, session_ref = key.ref AND coalesce(session_source, '') = key.source
+                   AND coalesce(customer_ref, '') = key.customer_ref AS is_own
+            FROM interactions
+            WHERE environment_id = :environment_id AND received_at BETWEEN key.first_seen_at AND key.last_seen_at
+            ORDER BY received_at DESC LIMIT :scan_limit
+        ) newest
+    ) counted ORDER BY key.number
+""")
+
+
+def count_interactions_of(environment_id: uuid.UUID, items: Sequence[SessionItem]) -> list[SessionCounts]:
+    """Return the counts of each of some sessions.
+
+    Together they look at `SESSION_SCAN_LIMIT` interactions of the times that the sessions span, the newest of each.
+    """
+    values = {
+        "environment_id": environment_id,
+        "sources": [item.source or "" for item in items],
+        "refs": [item.ref for item in items],
+        "customer_refs": [item.customer_ref or "" for item in items],
+        "first_seen_at": [item.first_seen_at for item in items],
+        "last_seen_at": [item.last_seen_at for item in items],
+        "scan_limit": SESSION_SCAN_LIMIT // max(len(items), 1),
+    }
+    return [SessionCounts(*row) for row in session().execute(_COUNT_SESSIONS, values)]
+
+
 _OLDEST_PROMOTION = text(
     "SELECT created_at FROM promotions WHERE environment_id = :environment_id ORDER BY environment_id, id LIMIT 1"
 )

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from sqlalchemy import text
 
 from app.core.database import session
-from app.core.database.pages import PagedTable
+from app.core.database.pages import SCAN_LIMIT, PagedTable
 from app.interactions.feed import Feed
 from app.interactions.queries import InteractionKey
 from app.interactions.sql import INTERACTION_COLUMNS, JOIN_INTERACTION
@@ -33,13 +33,46 @@ class ReviewItem(NamedTuple):
         return "capability"
 
 
+_COLUMNS = {name: INTERACTION_COLUMNS.get(name, f"f.{name}") for name in ReviewItem._fields}
+
 REVIEW_PAGES = PagedTable(
     "reviews",
     ReviewItem,
-    {name: INTERACTION_COLUMNS.get(name, f"f.{name}") for name in ReviewItem._fields},
+    _COLUMNS,
     filters={"outcome": "f.outcome", **INTERACTION_COLUMNS},
     joins=JOIN_INTERACTION,
 )
+
+
+_NEWEST_COMPLAINTS = text(f"""
+    -- Of the two outcomes, failure comes first in the alphabet as well.
+    SELECT DISTINCT ON (operation) * FROM (
+        SELECT {", ".join(f"{_COLUMNS[name]} AS {name}" for name in ReviewItem._fields)}
+        FROM (
+            SELECT * FROM reviews
+            WHERE environment_id = :environment_id AND created_at >= :since ORDER BY created_at DESC LIMIT :scan_limit
+        ) f {JOIN_INTERACTION}
+        WHERE f.outcome <> 'success'
+    ) complaints
+    WHERE operation = ANY(CAST(:operations AS text[])) ORDER BY operation, outcome, created_at DESC
+""")
+
+
+def list_newest_complaints(
+    environment_id: uuid.UUID, since: datetime, operations: Sequence[str]
+) -> dict[str, ReviewItem]:
+    """Return the newest review of each of some operations that says failure, or else the newest that says partial.
+
+    They are looked for among as many reviews as a page looks at.
+    """
+    values = {
+        "environment_id": environment_id,
+        "since": since,
+        "operations": list(operations),
+        "scan_limit": SCAN_LIMIT,
+    }
+    rows = [ReviewItem(*row) for row in session().execute(_NEWEST_COMPLAINTS, values)]
+    return {row.operation: row for row in rows}
 
 
 _LIST_REVIEWS = text("""

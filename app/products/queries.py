@@ -1,7 +1,7 @@
 """Read settings of environments, and their keys."""
 
 import uuid
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
@@ -10,7 +10,7 @@ from sqlalchemy import select, text
 from app.core import clock
 from app.core.database import session
 from app.core.errors import NotFound
-from app.products.models import Environment
+from app.products.models import Environment, Product
 from app.products.rules import EXPIRING_WITHIN
 
 
@@ -18,6 +18,12 @@ class NoSuchKey(NotFound):
     """The environment has no key with this id."""
 
     sentence = "There is no key with this id in this environment."
+
+
+def filter_workspaces_in_use(workspace_ids: Sequence[uuid.UUID]) -> set[uuid.UUID]:
+    """Return those of some workspaces that have a product with an environment."""
+    statement = select(Product.workspace_id).join(Environment).where(Product.workspace_id.in_(workspace_ids)).distinct()
+    return set(session().scalars(statement))
 
 
 class KeyItem(NamedTuple):

@@ -4,7 +4,7 @@ import uuid
 from collections.abc import Iterable
 from dataclasses import asdict
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from sqlalchemy import insert, select, text
 
@@ -24,6 +24,17 @@ MAX_BATCHES = 20
 """Of one call, so that many events do not keep the first of them from being sent."""
 
 DEFAULT_LIMIT, MAX_LIMIT = 50, 1_000
+
+NEWEST_SCAN = 2_000
+"""Deliveries that the newest one of each endpoint is looked for among; reading them takes some milliseconds."""
+
+_NEWEST_OF_EACH = text("""
+    SELECT DISTINCT ON (endpoint_id) endpoint_id, type, state, status_code, error, coalesce(attempted_at, created_at)
+    FROM (
+        SELECT * FROM webhook_deliveries
+        WHERE environment_id = :environment_id ORDER BY created_at DESC LIMIT :scan_limit
+    ) newest ORDER BY endpoint_id, created_at DESC
+""")
 
 _ENABLED_ENDPOINTS = text("""
     SELECT environment_id, id, event_types FROM webhook_endpoints
@@ -106,6 +117,24 @@ def list_deliveries(
         statement = statement.where(WebhookDelivery.state == str(state))
     order = statement.order_by(WebhookDelivery.created_at.desc(), WebhookDelivery.id)
     return list(session().scalars(order.limit(limit)))
+
+
+class NewestDelivery(NamedTuple):
+    """The newest delivery to an endpoint."""
+
+    endpoint_id: uuid.UUID
+    type: str
+    state: str
+    status_code: int | None
+    error: str | None
+    at: datetime
+    """When it was last attempted, or else queued."""
+
+
+def list_newest_deliveries(environment_id: uuid.UUID) -> dict[uuid.UUID, NewestDelivery]:
+    """Return the newest delivery to each endpoint of an environment among the newest `NEWEST_SCAN`, by endpoint."""
+    rows = session().execute(_NEWEST_OF_EACH, {"environment_id": environment_id, "scan_limit": NEWEST_SCAN})
+    return {row.endpoint_id: NewestDelivery(*row) for row in rows}
 
 
 def replay(delivery_id: uuid.UUID) -> WebhookDelivery:

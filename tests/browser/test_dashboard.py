@@ -116,7 +116,7 @@ def test_a_company_makes_a_key_and_works_on_what_agents_say(
     page.follow("Home")
     page.reload_until(".stat", "10 of 12 interactions reviewed")
     assert "80 %" in page.texts(".stat")[0]
-    assert page.texts(".said-list .said")[0] == LATE
+    assert page.texts(".said-list .said-note")[0] == LATE
 
     page.follow("Feedback")
     page.wait_for_texts("a.note", [LATE, *[RIGHT] * 9])
@@ -208,6 +208,9 @@ def test_home_feedback_and_keys_work_without_scripts(page: Page, sample_workspac
     assert "interactions reviewed" in page.texts(".stat")[0]
     # Instants are in UTC where no script writes them in the reader's zone.
     assert page.texts("time")[0].endswith("UTC")
+    page.choose("[name=days]", "14")
+    page.press("Show")
+    page.wait_for("main", "The last 14 days.")
     page.follow("Feedback")
     page.choose("[name=outcome]", "failure")
     page.press("Filter")

@@ -50,12 +50,12 @@ def traffic(browser: FlaskClient, query: str = "") -> str:
 
 def test_fetches_are_counted_by_class_and_provider_each_with_its_tier(browser: FlaskClient, company: Company) -> None:
     count_evidence(company, 30)
-    count_evidence(company, 5, 13, network_method="published_ip_range")
+    count_evidence(company, 5, 6, network_method="published_ip_range")
     count_evidence(
         company, 7, fetch_class="user_fetch", actor_provider="anthropic", network_method="vercel_verified_bot"
     )
     count_evidence(company, 2, fetch_class="user_fetch")
-    count_evidence(company, 99, 14)
+    count_evidence(company, 99, 7)
     text = traffic(browser)
     assert "Fetches 44 32 claimed, 12 source_attested" in text
     assert "Class Fetches claimed source_attested crawling 35 30 5 user_fetch 9 2 7" in text

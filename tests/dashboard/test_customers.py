@@ -91,6 +91,13 @@ def test_the_page_of_a_customer_shows_what_is_kept(owner: FlaskClient, context_a
     assert f"d1 {PERSONALIZATION} – 1 conversion" in section(page, "decisions")
 
 
+def test_when_a_customer_was_last_seen_is_a_day(owner: FlaskClient, context_api: ContextApi) -> None:
+    context_api.ask(userRef="u1")
+    day = f"{clock.now():%-d %b %Y}"
+    assert f"<td>{day}</td>" in owner.get(PAGE).text
+    assert f"<dt>Last seen, to the day</dt><dd>{day}</dd>" in owner.get(find(owner, user_ref="u1")).text
+
+
 def test_consent_to_feedback_is_shown_by_interaction(owner: FlaskClient, context_api: ContextApi) -> None:
     with transaction():
         products.set_environment(context_api.company.environment_id, mode=Mode.ASK_ALWAYS)

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from app.core import clock
 from app.dashboard.charts import GAP, MAX_LABELS, MIN_PART, BarChart, DayBar, spark_points
-from app.dashboard.figures import Difference, Share, duration, thousands
+from app.dashboard.figures import Difference, Share, duration, thousands, time_span
 
 
 @pytest.mark.parametrize(
@@ -117,3 +117,11 @@ def test_a_difference_is_certain_where_its_interval_leaves_zero_out() -> None:
     assert Difference(Share(3, 10), Share(9, 10)).is_certain
     assert not Difference(Share(6, 10), Share(5, 10)).is_certain
     assert not Difference(Share(9, 9), Share(0, 9)).is_certain
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [(0, "under 1 min"), (60, "1 min"), (7_199, "119 min"), (7_200, "2 h"), (172_799, "47 h"), (172_800, "2 days")],
+)
+def test_a_span_of_time_is_in_whole_units(seconds: int, text: str) -> None:
+    assert time_span(timedelta(seconds=seconds)) == text

@@ -1,25 +1,19 @@
 """The home page: shares, what fails, what arrives, and what needs a decision."""
 
-import html
 import re
 from datetime import timedelta
-from typing import Any
 
 import pytest
 from flask.testing import FlaskClient
-from sqlalchemy import select, update
 
+from app.accounts.service import create_further_workspace
 from app.core import clock
-from app.core.database import session, transaction
+from app.core.database import transaction
 from app.products import service as products
-from app.products.models import Key
-from app.products.rules import KeyKind, Mode
-from app.triage import queries
-from app.webhooks.models import WebhookEndpoint
-from tests.dashboard.history import HOSTILE, count_day, count_statements, insert, words
+from tests.dashboard.browser import fields
+from tests.dashboard.history import HOSTILE, count_day, count_statements, words
 from tests.factories import Company, create_company, sign_in
 from tests.reading.fixtures import Reader
-from tests.triage.actions import triage
 
 
 @pytest.fixture
@@ -36,7 +30,7 @@ def home(browser: FlaskClient, query: str = "") -> str:
 
 def test_success_has_its_interval_and_its_coverage(browser: FlaskClient, company: Company) -> None:
     count_day(company, "/orders", 10, 6, 0, 1)
-    count_day(company, "/carts", 6, 2, 1, 0, days_ago=13)
+    count_day(company, "/carts", 6, 2, 1, 0, days_ago=6)
     count_day(company, "/orders", 90, 0, 0, 90, days_ago=30)
     assert "Success 80 % 95 % interval 49 to 94 %, 10 of 16 interactions reviewed" in home(browser)
     assert "Success – too few reviews for a share, 7 of 10 interactions reviewed" in home(browser, "?days=1")
@@ -44,22 +38,35 @@ def test_success_has_its_interval_and_its_coverage(browser: FlaskClient, company
 
 def test_the_share_is_compared_with_that_of_the_period_before(browser: FlaskClient, company: Company) -> None:
     count_day(company, "/orders", 100, 56, 0, 14)
-    count_day(company, "/orders", 90, 48, 12, 20, days_ago=14)
-    count_day(company, "/orders", 90, 0, 0, 80, days_ago=28)
+    count_day(company, "/orders", 90, 48, 12, 20, days_ago=7)
+    count_day(company, "/orders", 90, 0, 0, 80, days_ago=14)
     # Newcombe (1998), example (a).
     assert (
-        "Against the 14 days before +20 points 95 % interval +5 to +33 points; then 60 %, 80 of 90 reviewed"
+        "Against the 7 days before +20 points 95 % interval +5 to +33 points; then 60 %, 80 of 90 reviewed"
     ) in home(browser)
     assert '<div class="stat good"><dt>Against' in browser.get("/").text
-    assert "Against the day before – both need ten reviews; then 0 of 0 reviewed" in home(browser, "?days=1")
+    assert "Against the day before – No reviews the day before" in home(browser, "?days=1")
+    assert "Against the 30 days before – No reviews in the 30 days before" in home(browser, "?days=30")
     assert "Against the 90 days before – the environment keeps only 90 days" in home(browser, "?days=90")
+
+
+@pytest.mark.parametrize(
+    ("now", "then", "reason"),
+    [(10, 9, "Only 9 reviewed then"), (9, 10, "Only 9 reviewed now"), (9, 9, "Only 9 reviewed then")],
+)
+def test_without_ten_reviews_of_both_there_is_no_difference(
+    browser: FlaskClient, company: Company, now: int, then: int, reason: str
+) -> None:
+    count_day(company, "/orders", 20, now, 0, 0)
+    count_day(company, "/orders", 20, then, 0, 0, days_ago=7)
+    assert f"Against the 7 days before – {reason}; a share needs ten" in home(browser)
 
 
 def test_a_difference_that_may_be_chance_has_no_tone(browser: FlaskClient, company: Company) -> None:
     count_day(company, "/orders", 20, 12, 0, 8)
-    count_day(company, "/orders", 20, 14, 0, 6, days_ago=14)
+    count_day(company, "/orders", 20, 14, 0, 6, days_ago=7)
     page = browser.get("/").text
-    assert "Against the 14 days before −10 points" in words(page)
+    assert "Against the 7 days before −10 points" in words(page)
     assert '<div class="stat"><dt>Against' in page
 
 
@@ -69,7 +76,7 @@ def test_the_chart_and_its_table_have_the_outcomes_of_each_day(browser: FlaskCli
     today = clock.now()
     page = browser.get("/").text
     assert f"<title>{today:%-d %b}: 7 success, 2 partial, 1 failure</title>" in page
-    assert page.count("<g><title>") == 14
+    assert page.count("<g><title>") == 7
     assert f"{today:%-d %b %Y} 7 2 1" in words(page)
 
 
@@ -82,10 +89,40 @@ def test_a_chart_without_reviews_has_no_figure(browser: FlaskClient, company: Co
 
 def test_what_fails_most_certainly_comes_first(browser: FlaskClient, company: Company) -> None:
     count_day(company, "/unlucky", 9, 0, 0, 1)
-    count_day(company, "/broken", 200, 10, 0, 90)
+    count_day(company, "/broken", 200, 10, 20, 70)
     count_day(company, "/fine", 200, 100, 0, 0)
-    text = home(browser)
-    assert "/broken 90 % 83 to 94 % 0 100 of 200 /unlucky – 0 1 of 9 All operations, worst first" in text
+    count_day(company, "/hindered", 200, 10, 90, 0)
+    count_day(company, "/failing", 200, 20, 0, 80)
+    today = f"{clock.now():%-d %b}"
+    rows = (
+        f"/broken 90 % 90 of 100, 83 to 94 % 100 of 200 {today} "
+        "/hindered 90 % 90 of 100, 83 to 94 % 100 of 200 – "
+        f"/failing 80 % 80 of 100, 71 to 87 % 100 of 200 {today} "
+        f"/unlucky – 1 of 1 1 of 9 {today} Sorted by the lower end of the interval."
+    )
+    assert f"Last failure {rows} All operations, worst first" in home(browser)
+
+
+def test_what_fails_most_has_its_last_day_and_its_newest_note(
+    browser: FlaskClient, company: Company, reader: Reader
+) -> None:
+    count_day(company, "/broken", 20, 5, 0, 9, days_ago=3)
+    count_day(company, "/broken", 20, 5, 0, 6, days_ago=4)
+    count_day(company, "/broken", 20, 5, 0, 0)
+    count_day(company, "/hindered", 20, 5, 5, 0)
+    interaction_id = reader.store_interaction(operation="/hindered")
+    reader.store_review(interaction_id=interaction_id, outcome="partial", note="It hindered.")
+    for days, outcome in ((1, "success"), (2, "partial"), (3, "failure"), (4, "failure")):
+        interaction_id = reader.store_interaction(timedelta(days=days), operation="/broken")
+        reader.store_review(
+            timedelta(days=days), interaction_id=interaction_id, outcome=outcome, note=f"{HOSTILE} {days}."
+        )
+    page = browser.get("/").text.partition("What needs a decision")[0]
+    day = f"{clock.now() - timedelta(days=3):%-d %b}"
+    assert f"/broken &lt;img src=x onerror=alert(1)&gt; 3. 50 % 15 of 30, 33 to 67 % 30 of 60 {day}" in words(page)
+    assert "/hindered It hindered. 50 % " in words(page)
+    assert page.count("onerror") == 1
+    assert HOSTILE not in page
 
 
 def test_the_newest_five_reviews_are_shown_and_escaped(browser: FlaskClient, company: Company, reader: Reader) -> None:
@@ -112,130 +149,34 @@ def test_what_passes_the_retention_soon_is_told(browser: FlaskClient, company: C
     assert "In the next 7 days 42 interactions with 4 reviews pass the retention ." in home(browser)
 
 
-def test_nothing_waits_where_all_is_well(browser: FlaskClient) -> None:
-    assert "What needs a decision Nothing waits for you." in home(browser)
-
-
-def change_keys(company: Company, **values: Any) -> None:
-    with transaction():
-        session().execute(update(Key).where(Key.environment_id == company.environment_id).values(**values))
-
-
-def test_a_key_that_expires_soon_needs_a_decision_until_it_is_replaced(browser: FlaskClient, company: Company) -> None:
-    key_id = next(key.id for key in _keys(company) if key.kind == KeyKind.COMPANY)
-    with transaction():
-        session().execute(update(Key).where(Key.id == key_id).values(expires_at=clock.now() + timedelta(days=13)))
-    assert "A company key expires It ends on " in home(browser)
-    with transaction():
-        products.rotate_key(key_id, 24)
-        successor = session().scalars(select(Key).where(Key.replaces_id == key_id)).one()
-        successor.expires_at = None
-    assert "Nothing waits for you." in home(browser)
-
-
-def _keys(company: Company) -> list[Key]:
-    with transaction():
-        return products.list_keys(company.environment_id)
-
-
-def test_a_key_that_expires_later_does_not(browser: FlaskClient, company: Company) -> None:
-    change_keys(company, expires_at=clock.now() + timedelta(days=15))
-    assert "Nothing waits for you." in home(browser)
-
-
-@pytest.mark.parametrize("column", ["expires_at", "revoked_at"])
-def test_an_environment_without_an_active_product_key_needs_a_decision(
-    browser: FlaskClient, company: Company, column: str
-) -> None:
-    change_keys(company, **{column: clock.now() - timedelta(days=1)})
-    text = home(browser)
-    assert "No product key is active" in text
-    assert "key expires" not in text
-
-
-def test_the_mode_off_needs_a_decision(browser: FlaskClient, company: Company) -> None:
-    with transaction():
-        products.set_environment(company.environment_id, mode=Mode.OFF)
-    assert "No feedback is taken" in home(browser)
-
-
-def test_refused_and_lost_events_need_a_decision(browser: FlaskClient, company: Company) -> None:
-    row = {"environment_id": company.environment_id, "source": "telemetry", "sdk": "python", "version": "1.0.0"}
-    for days_ago, measure, name, events in (
-        (0, "refused", "validation_failed", 3),
-        (1, "refused", "validation_failed", 4),
-        (2, "refused", "validation_failed", 90),
-        (0, "lost", "queue_full", 5),
-        (0, "accepted", "", 50),
-    ):
-        day_on = clock.now().date() - timedelta(days=days_ago)
-        insert("ledger_days", {**row, "day_on": day_on, "measure": measure, "name": name, "events": events})
-    text = home(browser)
-    assert "Events were refused Since yesterday: 7 validation_failed." in text
-    assert "Events were lost before they were sent Since yesterday: 5 queue_full." in text
-
-
-def test_a_disabled_webhook_needs_a_decision_and_its_path_stays_hidden(browser: FlaskClient, company: Company) -> None:
-    for disabled_at, host in ((clock.now(), "hooks.example.com"), (None, "fine.example.com")):
-        endpoint = WebhookEndpoint(
-            environment_id=company.environment_id,
-            id=company.product_id if disabled_at else company.environment_id,
-            url=f"https://{host}/secret-path",
-            event_types=["review.created"],
-            sealed_secret=b"",
-            created_at=clock.now(),
-            disabled_at=disabled_at,
-            disabled_reason="gone" if disabled_at else None,
-        )
-        with transaction():
-            session().add(endpoint)
-    page = browser.get("/").text
-    assert "A webhook is disabled hooks.example.com gets none since " in words(page)
-    assert "fine.example.com" not in page
-    assert "secret-path" not in page
-
-
-def test_failures_and_reports_that_nobody_has_triaged_need_a_decision(
-    browser: FlaskClient, company: Company, reader: Reader
-) -> None:
-    failures = [reader.store_review(outcome="failure") for _ in range(3)]
-    reader.store_review(outcome="partial")
-    reader.store_review(timedelta(days=15), outcome="failure")
-    report = reader.store_report()
-    triage(company, failures[0], "investigating")
-    page = browser.get("/").text
-    assert "2 failures are not triaged These reviews say failure" in words(page)
-    assert "1 report is not triaged Nobody has said" in words(page)
-    urls = [html.unescape(url) for url in re.findall(r'<a href="(/feedback\?[^"]*triage=new)"', page)]
-    lists = [browser.get(url).text for url in urls]
-    assert [{str(id_) for id_ in (*failures, report) if str(id_) in text} for text in lists] == [
-        {str(failures[1]), str(failures[2])},
-        {str(report)},
-    ]
-    for interaction_id in failures[1:]:
-        triage(company, interaction_id, "wont_act")
-    triage(company, report, "resolved", kind="report")
-    assert "Nothing waits for you." in home(browser)
-
-
-def test_where_more_reviews_are_kept_than_are_looked_at_the_count_is_a_lower_bound(
-    browser: FlaskClient, reader: Reader, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for number in range(4):
-        reader.store_review(timedelta(minutes=number), outcome="success" if number == 1 else "failure")
-    for bound, title in ((5, "3 failures are"), (4, "At least 3 failures are"), (2, "At least 1 failure is")):
-        monkeypatch.setattr(queries, "MAX_NEW_SCAN", bound)
-        assert f"What needs a decision {title} not triaged" in home(browser)
-
-
 def test_before_anything_arrives_the_page_shows_the_steps(client: FlaskClient, company: Company) -> None:
     sign_in(client, company)
     page = client.get("/").text
     for path in ("/keys", "/set-up", "/settings", "/feedback"):
         assert f'<h2><a href="{path}?environment={company.environment_id}">' in page
     assert "Create a product key done" in words(page)
-    change_keys(company, revoked_at=clock.now())
+    with transaction():
+        for key in products.list_keys(company.environment_id):
+            products.revoke_key(key.id)
     assert "Create a product key The product" in home(client)
+
+
+def test_before_anything_arrives_a_workspace_that_is_in_use_is_offered(client: FlaskClient, company: Company) -> None:
+    sign_in(client, company)
+    with transaction():
+        other = create_further_workspace(company.email, "Sample <data>")
+        theirs = create_company()
+        product = products.create_product(other.id, "Shop")
+    assert "Look at" not in home(client)
+    with transaction():
+        products.create_environment(product.id, "production")
+    page = client.get("/")
+    assert "Look at Sample &lt;data&gt;" in page.text
+    assert str(theirs.workspace_id) not in page.text
+    values = fields(page)
+    assert values["workspace"] == str(other.id)
+    assert client.post("/workspace", data=values).status_code == 303
+    assert "Sample &lt;data&gt;" in client.get("/settings").text
 
 
 def test_other_environments_count_for_nothing(browser: FlaskClient, company: Company, reader: Reader) -> None:

@@ -3,17 +3,20 @@
 import re
 import uuid
 from datetime import timedelta
+from html import escape
 
 import pytest
 from flask.testing import FlaskClient
 
 from app.core.database import transaction
+from app.dashboard import operation_filter
 from app.interactions import service as interactions
 from app.products import service as products
 from app.products.rules import Mode
 from app.telemetry import persistence
 from tests.consent.test_consent import SUBJECT
 from tests.context_api import ContextApi, item
+from tests.dashboard.history import HOSTILE, count_day, words
 from tests.dashboard.lists import download, walk
 from tests.factories import bearer, create_company, event, send_events, send_review
 from tests.reading.fixtures import NOW, Reader
@@ -53,9 +56,36 @@ def test_filters(signed_in: FlaskClient, reader: Reader, query: str, expected: s
     assert {names[uuid.UUID(text)] for text in walk(signed_in, f"/interactions?{query}", LINK)} == expected
 
 
+@pytest.mark.parametrize("path", ["/interactions", "/feedback"])
+def test_the_filter_for_an_operation_offers_those_of_the_days(
+    signed_in: FlaskClient, reader: Reader, path: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    count_day(reader.company, "/orders", 3)
+    count_day(reader.company, HOSTILE, 5)
+    count_day(reader.company, "/carts", 9, days_ago=7)
+    with transaction():
+        count_day(create_company(), "/theirs", 9)
+    page = signed_in.get(path).text
+    assert re.search('<input[^>]* list="operation-names"[^>]* name="operation"', page)
+    assert re.findall('<option value="([^"]*)"></option>', page) == [escape(HOSTILE), "/orders"]
+    monkeypatch.setattr(operation_filter, "MAX_NAMES", 1)
+    assert signed_in.get(path).text.count("></option>") == 1
+
+
 def test_each_interaction_is_on_one_page(signed_in: FlaskClient, reader: Reader) -> None:
     ids = [str(reader.store_interaction(number * MINUTE)) for number in range(60)]
     assert walk(signed_in, "/interactions", LINK) == ids
+
+
+def test_an_outcome_is_that_of_the_review_alone(signed_in: FlaskClient, reader: Reader) -> None:
+    reader.store_session(ref="visit_1")
+    session = {"session_ref": "visit_1", "session_source": "customer", "classification": "confirmed"}
+    reader.store_interaction(operation="/reported", **session)
+    reader.store_interaction(operation="/reviewed", outcome="success", **session)
+    for path in ("/interactions", "/sessions/one?ref=visit_1&source=customer"):
+        text = words(signed_in.get(path).text)
+        assert re.search(r"/reported (http_json )?not reviewed confirmed – –", text)
+        assert re.search(r"/reviewed (http_json )?success confirmed – –", text)
 
 
 @pytest.mark.parametrize("file_format", ["csv", "ndjson"])

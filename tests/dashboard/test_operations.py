@@ -31,12 +31,12 @@ def test_an_operation_has_its_share_its_interval_and_its_coverage(browser: Flask
     count_day(company, "/orders", 12, 6, 0, 1)
     count_day(company, "/orders", 4, 2, 0, 1, days_ago=3, surface="http_html")
     text = words(browser.get("/operations").text)
-    assert "/orders 16 80 % 49 to 94 % 10 of 16 2 last" in text
+    assert "/orders 16 80 % 8 of 10, 49 to 94 % 10 of 16 2 last" in text
 
 
 def test_a_share_below_ten_reviews_is_not_shown(browser: FlaskClient, company: Company) -> None:
     count_day(company, "/orders", 16, 8, 0, 1)
-    assert "/orders 16 – 9 of 16 1 last" in words(browser.get("/operations").text)
+    assert "/orders 16 – 8 of 9 9 of 16 1 last" in words(browser.get("/operations").text)
 
 
 def test_operations_are_sorted_by_volume_failure_or_name(browser: FlaskClient, company: Company) -> None:
@@ -135,8 +135,8 @@ def test_the_detail_has_the_numbers_of_the_days_and_of_each_surface(browser: Fla
     assert "Success 58 % 95 % interval 32 to 81 %, 12 of 20 interactions reviewed" in text
     assert "Failure 25 % 95 % interval 9 to 53 %, 3 of 12 reviews" in text
     assert "Interactions 20 12 confirmed" in text
-    assert "http_json 12 – 7 of 12" in text
-    assert "mcp 8 – 5 of 8" in text
+    assert "http_json 12 – 6 of 7 7 of 12" in text
+    assert "mcp 8 – 1 of 5 5 of 8" in text
     assert "Reviews by day and outcome; days in UTC, today is not over success partial failure 7 0" in text
 
 
@@ -154,7 +154,7 @@ def test_the_detail_shows_the_newest_failures_and_reviews(
     assert page.count("onerror=alert(1)") == 2
     assert page.count("It went well.") == 1
     assert "Of something else." not in page
-    assert f'<a href="/interactions/{interaction_id}?environment={company.environment_id}"><code>' in page
+    assert f'href="/feedback/review/{interaction_id}?environment={company.environment_id}">' in page
 
 
 def test_a_hostile_name_is_escaped_in_list_and_detail(browser: FlaskClient, company: Company) -> None:

@@ -95,14 +95,14 @@ def test_variants_have_their_share_coverage_and_lift(browser: FlaskClient, compa
     decide_often(company, "reranked", 9, 1, open_=6)
     decide_often(company, None, 3, 7)
     text = page_text(browser)
-    assert "reranked 90 % 60 to 98 % 10 of 16 +60 points +17 to +81 points 9 conversion, 1 dismissal" in text
-    assert "no variant 30 % 11 to 60 % 10 of 10 baseline 3 conversion, 7 dismissal" in text
+    assert "reranked 90 % 9 of 10, 60 to 98 % 10 of 16 +60 points +17 to +81 points 9 conversion, 1 dismissal" in text
+    assert "no variant 30 % 3 of 10, 11 to 60 % 10 of 10 baseline 3 conversion, 7 dismissal" in text
 
 
 def test_below_ten_outcomes_there_is_neither_a_share_nor_a_lift(browser: FlaskClient, company: Company) -> None:
     decide_often(company, "reranked", 9, 0, open_=9)
     decide_often(company, None, 3, 7)
-    assert "reranked – 9 of 18 – 9 conversion" in page_text(browser)
+    assert "reranked – 9 of 9 9 of 18 – 9 conversion" in page_text(browser)
 
 
 def test_the_last_outcome_of_a_decision_counts(browser: FlaskClient, company: Company) -> None:
@@ -112,9 +112,9 @@ def test_the_last_outcome_of_a_decision_counts(browser: FlaskClient, company: Co
     now = clock.now()
     record(company, decision_id, "dismissal", now, occurred_at=now - timedelta(days=1))
     text = page_text(browser)
-    assert "a – 1 of 1 – 1 abandonment" in text
-    assert "b – 1 of 1 – 1 completion" in text
-    assert "c – 1 of 1 – 1 conversion" in text
+    assert "a – 0 of 1 1 of 1 baseline 1 abandonment" in text
+    assert "b – 1 of 1 1 of 1 – 1 completion" in text
+    assert "c – 1 of 1 1 of 1 – 1 conversion" in text
     outcomes = re.findall(r'<span class="badge (\w+)">(\w+)</span>', browser.get("/personalization").text)
     assert sorted(outcomes) == [("partial", "abandonment"), ("success", "completion"), ("success", "conversion")]
 
@@ -125,20 +125,55 @@ def test_decisions_with_context_are_compared_with_those_without(browser: FlaskCl
             decide(company, variant, "conversion" if number < 8 else "dismissal", signals=2)
             decide(company, variant, "conversion" if number < 5 else "dismissal", signals=0)
     text = page_text(browser)
-    assert "with context 80 % 58 to 92 % 20 of 20 +30 points +1 to +53 points 16 conversion, 4 dismissal" in text
-    assert "without context 50 % 30 to 70 % 20 of 20 baseline 10 conversion, 10 dismissal" in text
-    assert "b, with context 80 % 49 to 94 % 10 of 10 +30 points −11 to +60 points" in text
+    assert (
+        "with context 80 % 16 of 20, 58 to 92 % 20 of 20 +30 points +1 to +53 points 16 conversion, 4 dismissal" in text
+    )
+    assert "without context 50 % 10 of 20, 30 to 70 % 20 of 20 baseline 10 conversion, 10 dismissal" in text
+    assert "b, with context 80 % 8 of 10, 49 to 94 % 10 of 10 +30 points −11 to +60 points" in text
 
 
 def test_another_variant_can_be_the_baseline(browser: FlaskClient, company: Company) -> None:
     decide_often(company, "a", 9, 1)
-    decide_often(company, "b", 3, 7)
+    decide_often(company, "b", 3, 8)
     text = page_text(browser)
-    assert "No decision of these days is without a variant, so there is nothing to compare with" in text
-    text = page_text(browser, "?baseline=b")
-    assert "a 90 % 60 to 98 % 10 of 10 +60 points" in text
-    assert "b 30 % 11 to 60 % 10 of 10 baseline" in text
+    assert "a 90 % 9 of 10, 60 to 98 % 10 of 10 +63 points" in text
+    assert "b 27 % 3 of 11, 10 to 57 % 11 of 11 baseline" in text
+    assert "Lift is the difference to the variant b," in text
+    assert choices(browser) == [("", True, "b (most decisions)"), ("a", False, "a")]
+    assert "a 90 % 9 of 10, 60 to 98 % 10 of 10 baseline" in page_text(browser, "?baseline=a")
+    assert choices(browser, "?baseline=a") == [("", False, "b (most decisions)"), ("a", True, "a")]
+    assert choices(browser, "?baseline=b") == choices(browser)
     assert "No decision of these days has the variant c." in page_text(browser, "?baseline=c")
+    assert choices(browser, "?baseline=c")[-1] == ("c", True, "c")
+    decide(company, None)
+    assert "Lift is the difference to decisions without a variant," in page_text(browser)
+    assert choices(browser) == [("", True, "no variant"), ("b", False, "b"), ("a", False, "a")]
+
+
+def choices(browser: FlaskClient, query: str = "") -> list[tuple[str, bool, str]]:
+    """Return the value, state and label of what the variants can be compared with."""
+    select = re.search(r'<select id="baseline".*?</select>', browser.get(f"/personalization{query}").text)
+    assert select
+    options = re.findall('<option value="([^"]*)"( selected)?>([^<]*)<', select[0])
+    return [(value, bool(selected), label) for value, selected, label in options]
+
+
+def test_the_filters_of_figures_and_list_carry_each_other(browser: FlaskClient, company: Company) -> None:
+    decide(company, "a", "conversion")
+    page = browser.get(
+        f"/personalization?days=30&purpose={PERSONALIZATION}&baseline=a&variant=a&outcome=conversion"
+    ).text
+    forms = re.findall(r'<form class="filters" method="get">(.*?)</form>', page, re.DOTALL)
+    scope = ["environment", "days"]
+    assert [re.findall(r'<input type="hidden" name="(\w+)"', form) for form in forms] == [
+        [*scope, "variant", "outcome"],
+        [*scope, "purpose", "baseline"],
+    ]
+    clear = [unescape(link) for link in re.findall('href="([^"]*)">Clear<', page)]
+    assert [link.partition("days=30")[2] for link in clear] == [
+        "&variant=a&outcome=conversion",
+        f"&purpose={PERSONALIZATION}&baseline=a",
+    ]
 
 
 def test_only_the_newest_decisions_are_counted_and_the_page_says_so(
@@ -166,8 +201,8 @@ def test_the_newest_decisions_are_looked_at_whatever_their_purpose(
         decide(company, "other")
     text = page_text(browser, f"?purpose={ADVERTISING}")
     assert "All figures are over the newest 3 decisions of these days, of those with this purpose." in text
-    assert "new – 1 of 1" in text
-    assert "old – 1 of 1" not in text
+    assert "new – 1 of 1 1 of 1" in text
+    assert "old – 1 of 1 1 of 1" not in text
     decide(company, "other")
     text = page_text(browser, f"?purpose={ADVERTISING}")
     assert "None of the newest 3 decisions of these days has this purpose, so there are no figures." in text
@@ -189,7 +224,7 @@ def test_filters_are_the_purpose_the_variant_and_the_outcome(browser: FlaskClien
     assert found(f"?purpose={ADVERTISING}") == {second}
     assert found("?variant=a&outcome=dismissal") == set()
     assert "None of the decisions of these days has what the filters ask for." in page_text(browser, "?variant=other")
-    assert "a – 1 of 1" not in page_text(browser, f"?purpose={ADVERTISING}")
+    assert "a – 1 of 1 1 of 1" not in page_text(browser, f"?purpose={ADVERTISING}")
     assert browser.get("/personalization?purpose=other").status_code == 422
 
 

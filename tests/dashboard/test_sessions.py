@@ -10,6 +10,7 @@ from flask.testing import FlaskClient
 
 from app.core.database import pages, transaction
 from app.telemetry import persistence
+from tests.dashboard.history import words
 from tests.dashboard.lists import download, walk
 from tests.factories import create_company, event, send_events
 from tests.reading.fixtures import NOW, Reader
@@ -41,9 +42,10 @@ def test_sessions_of_one_instant_are_each_on_one_page(signed_in: FlaskClient, re
         ("source=mcp", ["b"]),
         ("customer_ref=cust_1", ["a"]),
         ("customer_ref=cust", []),
-        ("ref=c", ["c"]),
+        ("ref=b", ["b"]),
         ("source=mcp&customer_ref=cust_1", []),
         ("days=7", ["a", "b"]),
+        ("days=14", ["a", "b", "c"]),
     ],
 )
 def test_filters(signed_in: FlaskClient, reader: Reader, query: str, expected: list[str]) -> None:
@@ -93,6 +95,28 @@ def test_the_interactions_of_a_session_are_in_order_with_their_outcomes(
     assert walk(signed_in, path, r"<code>([0-9a-f-]{36})</code>") == [str(interaction_id) for interaction_id in ids]
     assert '<span class="badge failure">' in signed_in.get(path).text
     assert [row["outcome"] for row in download(signed_in, path, "ndjson")] == ["failure", None]
+
+
+def test_the_list_counts_the_interactions_and_outcomes_of_each_session(
+    signed_in: FlaskClient, reader: Reader, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reader.store_session(0 * MINUTE, first_seen_at=NOW - 3 * MINUTE)
+    reader.store_session(MINUTE, first_seen_at=NOW - MINUTE, customer_ref="cust_1")
+    key = {"session_ref": "visit_1", "session_source": "customer"}
+    for outcome in ("success", "failure", "failure", None):
+        reader.store_interaction(MINUTE, **key, outcome=outcome)
+    reader.store_interaction(MINUTE, **key, customer_ref="cust_1")
+    reader.store_interaction(MINUTE, session_ref="visit_1", outcome="partial")
+    with transaction():
+        reader.store_interaction(MINUTE, **key, environment_id=create_company().environment_id)
+    text = words(signed_in.get("/sessions").text)
+    assert "visit_1 customer – 4 1 success 2 failure " in text
+    assert "UTC 3 min visit_1 customer cust_1 1 not reviewed " in text
+    assert "UTC under 1 min" in text
+    monkeypatch.setattr(queries, "SESSION_SCAN_LIMIT", 14)
+    assert "visit_1 customer – 4 or more " not in words(signed_in.get("/sessions").text)
+    monkeypatch.setattr(queries, "SESSION_SCAN_LIMIT", 2)
+    assert re.search("visit_1 customer – [01] or more ", words(signed_in.get("/sessions").text))
 
 
 def test_a_session_of_others_and_an_unknown_one_are_not_found(signed_in: FlaskClient, reader: Reader) -> None:

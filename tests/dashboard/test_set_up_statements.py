@@ -15,7 +15,7 @@ from app.products.rules import KeyKind
 from tests.dashboard.history import count_statements
 from tests.factories import Company, sign_in
 
-MAX_STATEMENTS = 8
+MAX_STATEMENTS = 10
 """Of one page, with those of its scope and its head."""
 
 
