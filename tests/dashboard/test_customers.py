@@ -94,7 +94,7 @@ def test_the_page_of_a_customer_shows_what_is_kept(owner: FlaskClient, context_a
 def test_when_a_customer_was_last_seen_is_a_day(owner: FlaskClient, context_api: ContextApi) -> None:
     context_api.ask(userRef="u1")
     day = f"{clock.now():%-d %b %Y}"
-    assert f"<td>{day}</td>" in owner.get(PAGE).text
+    assert f">{day}</td>" in owner.get(PAGE).text
     assert f"<dt>Last seen, to the day</dt><dd>{day}</dd>" in owner.get(find(owner, user_ref="u1")).text
 
 

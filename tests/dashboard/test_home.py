@@ -83,7 +83,7 @@ def test_the_chart_and_its_table_have_the_outcomes_of_each_day(browser: FlaskCli
 def test_a_chart_without_reviews_has_no_figure(browser: FlaskClient, company: Company) -> None:
     count_day(company, "/orders", 10)
     page = browser.get("/").text
-    assert "Outcomes No reviews in these days. What needs" in words(page)
+    assert "Outcomes No reviews in these days. Newest" in words(page)
     assert '<figure class="chart">' not in page
 
 
