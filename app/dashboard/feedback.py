@@ -14,8 +14,18 @@ from app.core.database import savepoint
 from app.core.database.pages import Criteria
 from app.core.errors import ApiError, NotFound, Unprocessable
 from app.dashboard.customer_context import find_customer_context
+from app.dashboard.export_schemas import FindingGroupSchema
 from app.dashboard.forms import WriteForm
-from app.dashboard.lists import FilterForm, ItemList, choice_filter, list_by_position, list_page, text_filter
+from app.dashboard.lists import (
+    FilterForm,
+    ItemList,
+    choice_filter,
+    export_urls,
+    list_by_position,
+    list_page,
+    text_filter,
+    whole_list,
+)
 from app.dashboard.neighbours import find_neighbours
 from app.dashboard.pages import Page, PageBlueprint, page_with_error
 from app.dashboard.scope import Scope, scoped_url
@@ -89,7 +99,19 @@ def export_items(scope: Scope) -> ItemList:
 def list_findings(scope: Scope) -> Page:
     """Show what reports have found, by kind and topic."""
     summary = summarize_findings(scope.environment.id, scope.since)
-    return Page({"summary": summary, "is_complete": summary.report_count < MAX_SUMMARIZED_REPORTS})
+    return Page(
+        {
+            "summary": summary,
+            "is_complete": summary.report_count < MAX_SUMMARIZED_REPORTS,
+            "export_urls": export_urls("export_findings"),
+        }
+    )
+
+
+@feedback.export("/findings/export", "export_findings")
+def export_findings(scope: Scope) -> ItemList:
+    """Export what reports have found."""
+    return whole_list("findings", FindingGroupSchema, summarize_findings(scope.environment.id, scope.since).groups)
 
 
 @feedback.page("/<kind>/<uuid:interaction_id>", "feedback/item.html")

@@ -134,6 +134,11 @@ def list_by_position(
     return ItemList(name, schema, read_batch, cursor_scope)
 
 
+def whole_list(name: str, schema: type[Schema], rows: Sequence[Any]) -> ItemList:
+    """Return the list of all rows there are, which are few."""
+    return ItemList(name, schema, lambda limit, place: Batch(rows, None))
+
+
 def list_page(items: ItemList, *, size: int = PAGE_SIZE, export: str = "export") -> ListPage:
     """Return the page of a list that the address names; `export` is the endpoint of its export, or empty."""
     cursor = request.args.get(AFTER)
