@@ -60,7 +60,10 @@ def _list(login: Login, filters: AuditFilters) -> ItemList:
         page = queries.list_audit_entries(workspace_id, limit, before, values)
         return Batch(page.entries, [str(page.next_id)] if page.next_id else None)
 
-    return ItemList("audit", AuditItemSchema, read, (workspace_id, *sorted(values.items())))
+    cursor_scope = (workspace_id, *sorted(values.items()))
+    return ItemList(
+        "audit", AuditItemSchema, read, cursor_scope, lambda: queries.count_audit_entries(workspace_id, values)
+    )
 
 
 def _rows(login: Login, entries: Sequence[AuditItem]) -> list[AuditRow]:

@@ -10,7 +10,7 @@ from app.core.errors import NotFound
 from app.dashboard.lists import FilterForm, ItemList, choice_filter, list_by_position, list_page, text_filter
 from app.dashboard.pages import Page, PageBlueprint
 from app.dashboard.scope import Scope
-from app.interactions.queries import SessionItem, find_session, list_session_interactions
+from app.interactions.queries import SessionItem, count_sessions, find_session, list_session_interactions
 from app.interactions.queries import list_sessions as read_sessions
 from app.interactions.rules import MAX_REFERENCE_LENGTH, SESSION_SOURCES
 from app.interactions.schemas import DetailedInteractionSchema, SessionItemSchema
@@ -75,6 +75,7 @@ def _list(scope: Scope, form: SessionFilters) -> ItemList:
         SessionItemSchema,
         lambda limit, position: read_sessions(criteria, limit, position),
         (scope.environment.id, *sorted(criteria.filters.items())),
+        lambda: count_sessions(criteria),
     )
 
 

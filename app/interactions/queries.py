@@ -8,7 +8,7 @@ from typing import NamedTuple
 from sqlalchemy import text
 
 from app.core.database import session
-from app.core.database.pages import Criteria, Order, Page, PagedTable, Position
+from app.core.database.pages import Count, Criteria, Order, Page, PagedTable, Position
 from app.interactions.rules import PENDING_OPERATION
 
 
@@ -114,6 +114,11 @@ _FIND_SESSION = text("""
 def list_sessions(criteria: Criteria, limit: int, position: Position | None = None) -> Page[SessionItem]:
     """Return a page of the sessions of an environment by the instant that they were last seen at."""
     return _SESSIONS.list(criteria, limit, position, scan_limit=SESSION_SCAN_LIMIT)
+
+
+def count_sessions(criteria: Criteria) -> Count:
+    """Return how many sessions match the filters: with some of as many as a page looks at, which a list has none of."""
+    return _SESSIONS.count(criteria, scan_limit=SESSION_SCAN_LIMIT if criteria.filters else None)
 
 
 def find_session(

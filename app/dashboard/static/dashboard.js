@@ -47,3 +47,11 @@ document.addEventListener("keydown", (event) => {
   else if (event.key === "k") select(selected - 1);
   else if (event.key === "e" && rows[selected]?.closest("[data-keyboard=triage]")) location.assign(rows[selected].querySelector("a").href + "#triage");
 });
+
+// One box ticks all rows of its form.
+for (const box of document.querySelectorAll("[data-tick-all]")) {
+  box.closest("label").hidden = false;
+  box.addEventListener("change", () => {
+    for (const other of box.form.querySelectorAll("[name=item]")) other.checked = box.checked;
+  });
+}
