@@ -13,22 +13,30 @@ function localize(root) {
   root.querySelectorAll("time[datetime]").forEach(write);
 }
 localize(document);
-document.body.addEventListener("htmx:load", (event) => localize(event.detail.elt));
 
 // Copy the text of an element; where the browser does not allow that, select it.
-for (const button of document.querySelectorAll("[data-copy]")) {
-  button.hidden = false;
-  button.addEventListener("click", async () => {
-    const element = document.querySelector(button.dataset.copy);
-    try {
-      await navigator.clipboard.writeText(element.textContent.trim());
-      button.textContent = "Copied";
-    } catch {
-      getSelection().selectAllChildren(element);
-      button.textContent = "Selected, now copy it";
-    }
-  });
+async function copy(event) {
+  const button = event.currentTarget;
+  const element = document.querySelector(button.dataset.copy);
+  try {
+    await navigator.clipboard.writeText(element.textContent.trim());
+    button.textContent = "Copied";
+  } catch {
+    getSelection().selectAllChildren(element);
+    button.textContent = "Selected, now copy it";
+  }
 }
+function offerCopies(root) {
+  for (const button of root.querySelectorAll("[data-copy][hidden]")) {
+    button.hidden = false;
+    button.addEventListener("click", copy);
+  }
+}
+offerCopies(document);
+document.body.addEventListener("htmx:load", (event) => {
+  localize(event.detail.elt);
+  offerCopies(event.detail.elt);
+});
 
 // A list is walked with j and k; Enter opens the focused link, and in the list of feedback e opens it where it is triaged.
 const rows = [...document.querySelectorAll("[data-keyboard] tbody tr, [data-keyboard] > article")];
