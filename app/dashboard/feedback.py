@@ -16,6 +16,7 @@ from app.dashboard.customer_context import find_customer_context
 from app.dashboard.export_schemas import FindingGroupSchema
 from app.dashboard.feedback_filters import FeedbackFilters, feedback_list, filtered_url, find_next_new
 from app.dashboard.forms import WriteForm
+from app.dashboard.labels import choices_of
 from app.dashboard.lists import AFTER, DONE, PAGE_SIZE, ItemList, export_urls, list_page, whole_list
 from app.dashboard.neighbours import find_neighbours
 from app.dashboard.pages import Page, PageBlueprint, page_with_error
@@ -49,7 +50,7 @@ class TriageForm(WriteForm):
 
     state_before = HiddenField()
     assignee_before = HiddenField(validators=[Optional(), UUID()])
-    state = SelectField("State", choices=STATES)
+    state = SelectField("State", choices=choices_of(STATES))
     assignee = SelectField("Assignee")
     comment = TextAreaField("Comment", [Optional(), Length(max=MAX_COMMENT_LENGTH)])
 
@@ -57,7 +58,7 @@ class TriageForm(WriteForm):
 class BulkTriageForm(WriteForm):
     """The state to set of the rows that are ticked, each of which is named by its kind and interaction."""
 
-    state = SelectField("Set state", id="bulk_state", choices=STATES, default=STATES[1])
+    state = SelectField("Set state", id="bulk_state", choices=choices_of(STATES), default=STATES[1])
 
 
 @feedback.page("", "feedback/page.html")

@@ -16,6 +16,7 @@ from app.core.database.pages import Count, Criteria, Page, PagedTable, Position
 from app.core.errors import Unprocessable
 from app.core.wire.schemas import Schema
 from app.core.wire.text import has_control_character
+from app.dashboard.labels import choices_of
 from app.dashboard.scope import DAYS, ENVIRONMENT, scoped_url
 from app.exports.files import Format, LineEncoder
 from app.reading.rules import BadCursor, read_cursor, write_cursor
@@ -84,7 +85,7 @@ class ListPage:
 
 def choice_filter(label: str, values: Iterable[str]) -> SelectField:
     """Return a field that filters by one of these values, or by none."""
-    return SelectField(label, choices=[SelectChoice("", "any"), *map(SelectChoice, values)], default="")
+    return SelectField(label, choices=[SelectChoice("", "any"), *choices_of(values)], default="")
 
 
 def text_filter(label: str, max_length: int, **options: Any) -> StringField:

@@ -20,6 +20,7 @@ from app.catalog.service import Editor, UnknownField
 from app.core.errors import ApiError
 from app.customers.rules import PURPOSES, ContextPurpose
 from app.dashboard.export_schemas import QuestionSchema
+from app.dashboard.labels import choices_of
 from app.dashboard.lists import FilterForm, ItemList, export_urls, text_filter, whole_list
 from app.dashboard.pages import Page, PageBlueprint
 from app.dashboard.question_form import QuestionForm, entry_values, field_values
@@ -36,7 +37,7 @@ questions = PageBlueprint("questions", has_scope=True)
 class AgentFilters(FilterForm):
     """For which request the catalog is shown as its agent sees it."""
 
-    purpose = SelectField("Purpose", choices=list(PURPOSES), default=str(ContextPurpose.PRODUCT_PERSONALIZATION))
+    purpose = SelectField("Purpose", choices=choices_of(PURPOSES), default=str(ContextPurpose.PRODUCT_PERSONALIZATION))
     operation = text_filter("Operation", MAX_OPERATION_LENGTH)
 
     @property
