@@ -58,7 +58,7 @@ class TriageForm(WriteForm):
 class BulkTriageForm(WriteForm):
     """The state to set of the rows that are ticked, each of which is named by its kind and interaction."""
 
-    state = SelectField("Set state", id="bulk_state", choices=choices_of(STATES), default=STATES[1])
+    state = SelectField("Ticked rows", id="bulk_state", choices=choices_of(STATES), default=STATES[1])
 
 
 @feedback.page("", "feedback/page.html")

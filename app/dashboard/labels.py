@@ -14,6 +14,7 @@ LABELS = {
     "wont_act": "won’t act",
     "source_attested": "source-attested",
     "cdn_log": "CDN log",
+    "published_ip_range": "published IP range",
     STATEMENT: "user’s statement, reported by the agent",
     CURRENT_TASK: "current task, reported by the agent",
     INFERENCE: "agent’s inference",
