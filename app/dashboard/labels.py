@@ -11,7 +11,6 @@ LABELS = {
     "http_html": "HTTP, HTML",
     "http_headers": "HTTP, headers",
     "mcp": "MCP",
-    "wont_act": "won’t act",
     "source_attested": "source-attested",
     "cdn_log": "CDN log",
     "published_ip_range": "published IP range",

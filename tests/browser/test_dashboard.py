@@ -213,6 +213,9 @@ def test_home_feedback_and_keys_work_without_scripts(page: Page, sample_workspac
     page.press("Filter")
     page.wait_for("a", "Clear")
     assert set(page.texts(".stream td:first-child .badge")) == {"failure"}
+    page.driver.find_element(By.CSS_SELECTOR, "[name=item]").click()
+    page.press("Set state")
+    page.wait_for("[role=status]", "The state is set.")
     page.follow("Next page")
     page.wait_for(".list-foot", "First page")
     assert set(page.texts(".stream td:first-child .badge")) == {"failure"}
