@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import text
 
 from app.core.database import session
-from app.core.database.pages import SCAN_LIMIT
+from app.core.database.pages import SCAN_LIMIT, Count
 from app.core.wire.fields import EARLIEST
 
 LAST_ID = 2**63 - 1
@@ -33,21 +33,49 @@ class AuditPage(NamedTuple):
     next_id: int | None
 
 
+_IS_MATCH = """
+    at >= :since AND starts_with(action, :action)
+    AND (CAST(:actor AS text) IS NULL OR :actor IN (actor, u.email, substr(actor, 6)))
+"""
+_JOIN_ACTOR = """
+    LEFT JOIN memberships member ON member.workspace_id = :workspace_id AND member.user_id
+        = CASE WHEN actor ~ '^user [0-9a-f-]{36}$' THEN CAST(substr(actor, 6) AS uuid) END
+    LEFT JOIN users u ON u.id = member.user_id
+"""
+
 # The last entry that was looked at comes along even where a filter drops it: the next page begins behind it.
-_LIST_ENTRIES = text("""
+_LIST_ENTRIES = text(f"""
     SELECT number, is_match, id, at, actor, actor_email, action, subject, details FROM (
         SELECT row_number() OVER (ORDER BY entry.id DESC) AS number, entry.*, u.email AS actor_email,
-               at >= :since AND starts_with(action, :action)
-               AND (CAST(:actor AS text) IS NULL OR :actor IN (actor, u.email, substr(actor, 6))) AS is_match
+               {_IS_MATCH} AS is_match
         FROM (
             SELECT * FROM audit_entries WHERE workspace_id = :workspace_id AND id < :before
             ORDER BY id DESC LIMIT :scan_limit
-        ) entry
-        LEFT JOIN memberships member ON member.workspace_id = :workspace_id AND member.user_id
-            = CASE WHEN actor ~ '^user [0-9a-f-]{36}$' THEN CAST(substr(actor, 6) AS uuid) END
-        LEFT JOIN users u ON u.id = member.user_id
+        ) entry {_JOIN_ACTOR}
     ) scanned WHERE is_match OR number = :scan_limit ORDER BY id DESC LIMIT :limit
 """)
+
+
+_COUNT_ENTRIES = text(f"""
+    SELECT count(*) FILTER (WHERE {_IS_MATCH}), count(*) FROM (
+        SELECT * FROM audit_entries WHERE workspace_id = :workspace_id ORDER BY id DESC LIMIT :scan_limit
+    ) entry {_JOIN_ACTOR}
+""")
+
+
+def count_audit_entries(workspace_id: uuid.UUID, filters: Mapping[str, str], since: datetime = EARLIEST) -> Count:
+    """Return how many entries of a workspace match, of those that a page looks at."""
+    scan_limit = SCAN_LIMIT if filters else SCAN_LIMIT + 1
+    values = {
+        "actor": None,
+        "action": "",
+        **filters,
+        "since": since,
+        "workspace_id": workspace_id,
+        "scan_limit": scan_limit,
+    }
+    number, rows = session().execute(_COUNT_ENTRIES, values).one()
+    return Count(number, rows < scan_limit, SCAN_LIMIT)
 
 
 def list_audit_entries(

@@ -9,6 +9,7 @@ from sqlalchemy import text
 
 from app.core.database import session
 from app.core.database.pages import PagedTable
+from app.customers.rules import PURPOSES
 
 MAX_REFERENCES = 50
 """Of one customer that are listed; a customer of more devices than that is a shared account."""
@@ -58,10 +59,9 @@ _REFERENCES = text(f"""
     WHERE product_id = :product_id AND customer_id = :customer_id ORDER BY created_at, kind LIMIT {MAX_REFERENCES}
 """)
 
-# At most one row of each purpose for each customer.
 _CHOICES = text("""
     SELECT customer_id, purpose, decision, decided_at FROM customer_choices
-    WHERE product_id = :product_id AND customer_id = ANY(:customer_ids) ORDER BY customer_id, purpose LIMIT 1000
+    WHERE product_id = :product_id AND customer_id = ANY(:customer_ids) ORDER BY customer_id, purpose LIMIT :limit
 """)
 
 
@@ -79,5 +79,7 @@ def list_references(product_id: uuid.UUID, customer_id: uuid.UUID) -> list[Refer
 
 def list_choices(product_id: uuid.UUID, customer_ids: Sequence[uuid.UUID]) -> list[ChoiceItem]:
     """Return the choices of some customers."""
-    values = {"product_id": product_id, "customer_ids": list(customer_ids)}
+    # At most one row of each purpose for each customer.
+    limit = len(customer_ids) * len(PURPOSES)
+    values = {"product_id": product_id, "customer_ids": list(customer_ids), "limit": limit}
     return [ChoiceItem(*row) for row in session().execute(_CHOICES, values)]

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from app.core.settings import current_settings
 from app.dashboard.charts import BarChart, DayBar
-from app.dashboard.lists import Batch, ItemList, ListPage, Place, export_urls
+from app.dashboard.lists import Batch, ItemList, Place, export_urls
 from app.dashboard.pages import Page, PageBlueprint
 from app.dashboard.scope import Scope
 from app.evidence.queries import FetchCount, Summary, count_fetches, count_sources, list_counts, summarize
@@ -53,7 +53,7 @@ def show_traffic(scope: Scope) -> Page:
             "checked_on": min(
                 [*(agent.checked_on for agent in agents), *(referrer.checked_on for referrer in referrers)]
             ),
-            "list": ListPage((), next_url=None, first_url=None, export_urls=export_urls()),
+            "export_urls": export_urls(),
         }
     )
 

@@ -2,7 +2,6 @@
 
 import uuid
 from collections.abc import Sequence
-from datetime import UTC, datetime, time
 from typing import Any, NamedTuple
 
 from flask import request
@@ -57,14 +56,17 @@ def export_entries(login: Login) -> ItemList:
 
 def _list(login: Login, filters: AuditFilters) -> ItemList:
     workspace_id, values, scope = login.workspace_id, filters.values(), current_scope()
-    since = datetime.combine(scope.first_on, time.min, UTC) if scope else EARLIEST
+    since = scope.first_at if scope else EARLIEST
 
     def read(limit: int, place: Place | None) -> Batch:
         before = min(int(place[0]), LAST_ID) if place else LAST_ID
         page = queries.list_audit_entries(workspace_id, limit, before, values, since)
         return Batch(page.entries, [str(page.next_id)] if page.next_id else None)
 
-    return ItemList("audit", AuditItemSchema, read, (workspace_id, *sorted(values.items())))
+    cursor_scope = (workspace_id, *sorted(values.items()))
+    return ItemList(
+        "audit", AuditItemSchema, read, cursor_scope, lambda: queries.count_audit_entries(workspace_id, values, since)
+    )
 
 
 def _rows(login: Login, entries: Sequence[AuditItem]) -> list[AuditRow]:

@@ -14,12 +14,9 @@ from wtforms.validators import Length, Optional, Regexp
 from app.accounts.guards import require_role
 from app.consent.queries import ConsentDecisionItem, list_decisions_of_interactions
 from app.context.queries import RetrievalItem, list_retrievals
-from app.core.database.pages import Criteria
 from app.core.errors import ApiError, NotFound, Unprocessable
-from app.core.wire.schemas import Schema
 from app.core.wire.text import python_pattern
 from app.customers.queries import (
-    CUSTOMERS,
     ChoiceItem,
     CustomerItem,
     ReferenceItem,
@@ -28,12 +25,13 @@ from app.customers.queries import (
     list_references,
 )
 from app.customers.rules import DECLINED, PURPOSES
+from app.dashboard.customer_list import customer_list
 from app.dashboard.forms import WriteForm
-from app.dashboard.lists import list_by_time, list_page
+from app.dashboard.lists import ItemList, list_page
 from app.dashboard.pages import Page, PageBlueprint
 from app.dashboard.scope import Scope, scoped_url
 from app.enrichment.queries import RequestItem, list_requests
-from app.enrichment.signals import SignalItem, count_signals, list_signals
+from app.enrichment.signals import SignalItem, list_signals
 from app.interactions.rules import MAX_REFERENCE_LENGTH, REFERENCE_PATTERN
 from app.personalization.queries import DecisionItem, OutcomeItem, list_decisions_of, list_outcomes_of
 from app.retention import customers as retention
@@ -74,15 +72,6 @@ class SearchForm(WriteForm):
         """Leave what was typed out of the page."""
         for field in self:
             field.data = ""
-
-
-@dataclass(frozen=True, slots=True)
-class CustomerRow:
-    """A customer of the list, with what is kept of it."""
-
-    customer: CustomerItem
-    signals: int
-    declined_purposes: Sequence[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +119,12 @@ class CustomerDetail:
 def show_search(scope: Scope) -> Page:
     """Show the form that finds a customer by reference, and who was seen last."""
     return _search_page(scope, SearchForm())
+
+
+@customers.export()
+def export_customers(scope: Scope) -> ItemList:
+    """Export the list."""
+    return customer_list(scope.product.id, scope.since, MAX_SIGNALS)
 
 
 @customers.form("/search", "customers/page.html")
@@ -220,19 +215,8 @@ def _search_page(scope: Scope, form: SearchForm, error: ApiError | None = None) 
 
 def _recent(scope: Scope) -> dict[str, Any]:
     """Return the variables of the list of customers."""
-    # It has no export, so its schema has nothing to say.
-    criteria = Criteria(scope.product.id, since=scope.since)
-    page = list_page(list_by_time("customers", CUSTOMERS, Schema, criteria), export="")
-    ids = [customer.id for customer in page.rows]
-    signals = count_signals(scope.product.id, ids, MAX_SIGNALS)
-    declined_purposes = defaultdict(list)
-    for choice in list_choices(scope.product.id, ids):
-        if choice.decision == DECLINED:
-            declined_purposes[choice.customer_id].append(choice.purpose)
-    rows = [
-        CustomerRow(customer, signals.get(customer.id, 0), declined_purposes[customer.id]) for customer in page.rows
-    ]
-    return {"list": page, "customers": rows, "notice": NOTICES.get(request.args.get("done", ""))}
+    page = list_page(customer_list(scope.product.id, scope.since, MAX_SIGNALS))
+    return {"list": page, "customers": page.rows, "notice": NOTICES.get(request.args.get("done", ""))}
 
 
 def _get(scope: Scope, customer_id: uuid.UUID) -> CustomerItem:

@@ -1,8 +1,8 @@
 """The pages of feedback: reviews and reports in one list, one of them with its triage, and the findings of reports."""
 
 import uuid
+from typing import Any
 
-import orjson
 from flask import redirect, request
 from werkzeug.wrappers import Response
 from wtforms import HiddenField, SelectField, TextAreaField
@@ -11,36 +11,33 @@ from wtforms.validators import UUID, Length, Optional
 from app.accounts.sessions import Login
 from app.accounts.users import list_members
 from app.core.database import savepoint
-from app.core.database.pages import Criteria
 from app.core.errors import ApiError, NotFound, Unprocessable
 from app.dashboard.customer_context import find_customer_context
+from app.dashboard.export_schemas import FindingGroupSchema
+from app.dashboard.feedback_filters import FeedbackFilters, feedback_list, filtered_url, find_next_new
 from app.dashboard.forms import WriteForm
-from app.dashboard.lists import FilterForm, ItemList, choice_filter, list_by_position, list_page, text_filter
+from app.dashboard.labels import choices_of
+from app.dashboard.lists import AFTER, DONE, PAGE_SIZE, ItemList, export_urls, list_page, whole_list
 from app.dashboard.neighbours import find_neighbours
-from app.dashboard.operation_filter import list_operation_names, operation_filter
+from app.dashboard.operation_filter import list_operation_names
 from app.dashboard.pages import Page, PageBlueprint, page_with_error
-from app.dashboard.scope import Scope, scoped_url
+from app.dashboard.scope import Scope
 from app.interactions.queries import INTERACTIONS
-from app.interactions.rules import SURFACES, UNKNOWN_SURFACE
-from app.outcomes.rules import OUTCOMES
 from app.reports.queries import MAX_SUMMARIZED_REPORTS, REPORT_PAGES, summarize_findings
-from app.reports.rules import IMPACTS, MAX_TOPIC_LENGTH
-from app.reports.rules import KINDS as FINDING_KINDS
 from app.triage import service as triage
-from app.triage.queries import FeedbackItem, find_feedback, list_comments
-from app.triage.queries import list_feedback as read_feedback
-from app.triage.rules import KINDS, MAX_COMMENT_LENGTH, REPORT, REVIEW, STATES
-from app.triage.schemas import FeedbackItemSchema
+from app.triage.queries import FeedbackItem, find_all_feedback, find_feedback, list_comments
+from app.triage.rules import KINDS, MAX_COMMENT_LENGTH, REPORT, STATES
 from app.triage.service import TriageChanged
 
 feedback = PageBlueprint("feedback", has_scope=True)
 
-MAX_WORDS_LENGTH = 200
-
-NO_KIND = "none"
-"""What filters for reviews and for reports ask for together."""
-
 UNASSIGNED = ""
+
+NOTICES = {
+    "triaged": "The state is set.",
+    "none-ticked": "No row was ticked, so nothing is changed.",
+    "saved": "Saved.",
+}
 
 
 class NoSuchFeedback(NotFound):
@@ -49,49 +46,78 @@ class NoSuchFeedback(NotFound):
     sentence = "There is no such review or report in this environment."
 
 
-class FeedbackFilters(FilterForm):
-    """Which reviews and reports are listed."""
-
-    q = text_filter("Search in notes", MAX_WORDS_LENGTH)
-    triage = choice_filter("Triage", STATES)
-    outcome = choice_filter("Outcome", OUTCOMES)
-    operation = operation_filter()
-    kind = choice_filter("Kind", KINDS)
-    surface = choice_filter("Surface", (*SURFACES, UNKNOWN_SURFACE))
-    impact = choice_filter("Impact", IMPACTS)
-    finding = choice_filter("Finding", FINDING_KINDS)
-    topic = text_filter("Topic", MAX_TOPIC_LENGTH)
-
-
 class TriageForm(WriteForm):
     """State, assignee and comment, and the state and assignee that the form was filled from."""
 
     state_before = HiddenField()
     assignee_before = HiddenField(validators=[Optional(), UUID()])
-    state = SelectField("State", choices=STATES)
+    state = SelectField("State", choices=choices_of(STATES))
     assignee = SelectField("Assignee")
     comment = TextAreaField("Comment", [Optional(), Length(max=MAX_COMMENT_LENGTH)])
+
+
+class BulkTriageForm(WriteForm):
+    """The state to set of the rows that are ticked, each of which is named by its kind and interaction."""
+
+    state = SelectField("Ticked rows", id="bulk_state", choices=choices_of(STATES), default=STATES[1])
 
 
 @feedback.page("", "feedback/page.html")
 def list_feedback(scope: Scope) -> Page:
     """List the reviews and reports of the environment, newest first."""
     filters = FeedbackFilters(request.args)
-    page = list_page(_list(scope, filters))
-    return Page({"filters_form": filters, "list": page, "operation_names": list_operation_names(scope)})
+    variables = {
+        "filters_form": filters,
+        "list": list_page(feedback_list(scope, filters)),
+        "operation_names": list_operation_names(scope),
+        "bulk_form": BulkTriageForm(),
+        "bulk_url": filtered_url("feedback.triage_items", after=request.args.get(AFTER, "")),
+    }
+    return _page(variables)
+
+
+@feedback.form("/triage")
+def triage_items(scope: Scope) -> Response:
+    """Set the state of all rows that are ticked, or of none, and show the list again."""
+    keys = _ticked_keys()
+    if keys:
+        form = BulkTriageForm()
+        if not form.validate():
+            raise Unprocessable("There is no such state.")
+        items = find_all_feedback(scope.environment.id, keys, scope.kept_since)
+        if len(items) < len(keys):
+            raise NoSuchFeedback
+        for item in items:
+            read = triage.Change(item.triage, item.assignee_id)
+            change = triage.Change(form.state.data, item.assignee_id)
+            triage.set_triage(scope.environment.id, item, change, scope.login, read=read)
+    done = "triaged" if keys else "none-ticked"
+    return redirect(filtered_url("feedback.list_feedback", done=done, after=request.args.get(AFTER, "")), 303)
 
 
 @feedback.export()
 def export_items(scope: Scope) -> ItemList:
     """Export the list."""
-    return _list(scope, FeedbackFilters(request.args))
+    return feedback_list(scope, FeedbackFilters(request.args))
 
 
 @feedback.page("/findings", "feedback/findings.html")
 def list_findings(scope: Scope) -> Page:
     """Show what reports have found, by kind and topic."""
     summary = summarize_findings(scope.environment.id, scope.since)
-    return Page({"summary": summary, "is_complete": summary.report_count < MAX_SUMMARIZED_REPORTS})
+    return Page(
+        {
+            "summary": summary,
+            "is_complete": summary.report_count < MAX_SUMMARIZED_REPORTS,
+            "export_urls": export_urls("export_findings"),
+        }
+    )
+
+
+@feedback.export("/findings/export", "export_findings")
+def export_findings(scope: Scope) -> ItemList:
+    """Export what reports have found."""
+    return whole_list("findings", FindingGroupSchema, summarize_findings(scope.environment.id, scope.since).groups)
 
 
 @feedback.page("/<kind>/<uuid:interaction_id>", "feedback/item.html")
@@ -117,28 +143,23 @@ def triage_item(scope: Scope, kind: str, interaction_id: uuid.UUID) -> Page | Re
         return _item_page(scope, item, form, error)
     except ApiError as error:
         return _item_page(scope, item, form, error)
-    return redirect(scoped_url("feedback.show_item", kind=kind, interaction_id=interaction_id), 303)
+    return redirect(filtered_url("feedback.show_item", done="saved", kind=kind, interaction_id=interaction_id), 303)
 
 
-def _list(scope: Scope, form: FeedbackFilters) -> ItemList:
-    values = form.values()
-    finding = {name: values.pop(key) for name, key in (("kind", "finding"), ("topic", "topic")) if key in values}
-    kinds = {
-        values.get("kind"),
-        REVIEW if "outcome" in values else None,
-        REPORT if "impact" in values or finding else None,
-    } - {None}
-    if kinds:
-        values["kind"] = kinds.pop() if len(kinds) == 1 else NO_KIND
-    if finding:
-        values["finding"] = orjson.dumps([finding]).decode()
-    criteria = Criteria(scope.environment.id, since=scope.since, filters=values)
-    return list_by_position(
-        "feedback",
-        FeedbackItemSchema,
-        lambda limit, position: read_feedback(criteria, limit, position),
-        (scope.environment.id, *sorted(values.items())),
-    )
+def _page(variables: dict[str, Any], error: ApiError | None = None) -> Page:
+    notice = NOTICES.get(request.args.get(DONE, "")) if error is None else None
+    return page_with_error({**variables, "filtered_url": filtered_url, "notice": notice}, error)
+
+
+def _ticked_keys() -> list[tuple[str, uuid.UUID]]:
+    """Return the kinds and interactions of the rows that are ticked, at most a page of them."""
+    names = set(request.form.getlist("item"))
+    if len(names) > PAGE_SIZE:
+        raise Unprocessable(f"At most {PAGE_SIZE} rows are triaged at a time.")
+    try:
+        return sorted((kind, uuid.UUID(id_)) for kind, _, id_ in (name.partition(":") for name in names))
+    except ValueError:
+        raise NoSuchFeedback from None
 
 
 def _get_item(scope: Scope, kind: str, interaction_id: uuid.UUID) -> FeedbackItem:
@@ -188,8 +209,9 @@ def _item_page(scope: Scope, item: FeedbackItem, form: TriageForm, error: ApiErr
         "comments": list_comments(environment_id, item.id),
         "names": dict(form.assignee.choices or ()),
         "form": form,
+        "next_item": find_next_new(scope, item),
     }
-    return page_with_error(variables, error)
+    return _page(variables, error)
 
 
 def _text(user_id: uuid.UUID | None) -> str:

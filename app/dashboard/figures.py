@@ -4,10 +4,9 @@ from dataclasses import dataclass
 from datetime import timedelta
 from math import hypot, sqrt
 
-from app.summaries.rules import MIN_OBSERVATIONS
+from app.summaries.rules import MIN_OBSERVATIONS, Z_95
 
-Z_95 = 1.959964
-"""The quantile of the normal distribution for an interval at 95 %."""
+FIVE_DIGITS = 10_000
 
 MINUTES_SINCE_MS = 120_000
 """From when on a duration is written in minutes."""
@@ -112,8 +111,8 @@ def percent(value: float) -> str:
 
 
 def thousands(value: float) -> str:
-    """Return a number with thousands apart: `12,345`."""
-    return f"{value:,.0f}"
+    """Return a number with thousands apart where it has five digits and more: `1234`, `12,345`."""
+    return f"{value:,.0f}" if round(value) >= FIVE_DIGITS else f"{value:.0f}"
 
 
 def duration(milliseconds: float | None) -> str:

@@ -6,6 +6,7 @@ from typing import Any
 from wtforms import StringField
 from wtforms.validators import DataRequired
 
+from app.core.database.pages import Count
 from app.core.errors import NotFound
 from app.core.settings import current_settings
 from app.dashboard.charts import BarChart, DayBar
@@ -58,6 +59,10 @@ def _lists() -> dict[str, Any]:
         "shares": {"Success": Share(81, 96), "Rarely reviewed": Share(3, 4)},
         "filters_form": ExampleFilters(data={"outcome": "failure"}),
         "list": ListPage(
-            range(3), "#next", "#first", is_partial=False, export_urls={"csv": "#csv", "ndjson": "#ndjson"}
+            range(3),
+            "#next",
+            "#first",
+            export_urls={"csv": "#csv", "ndjson": "#ndjson"},
+            count=Count(2_001, is_complete=False, limit=2_000),
         ),
     }

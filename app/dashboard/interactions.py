@@ -73,4 +73,4 @@ def show_interaction(scope: Scope, interaction_id: uuid.UUID) -> Page:
 
 def _list(scope: Scope, filters: InteractionFilters) -> ItemList:
     criteria = Criteria(scope.environment.id, since=scope.since, filters=filters.values())
-    return list_by_time("interactions", DETAILED_INTERACTIONS, DetailedInteractionSchema, criteria)
+    return list_by_time("interactions", DETAILED_INTERACTIONS, DetailedInteractionSchema, criteria, is_counted=True)

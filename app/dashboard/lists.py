@@ -1,7 +1,7 @@
 """Lists of pages: filters in the address, keyset pages, and exports that stream."""
 
 import itertools
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
@@ -12,10 +12,11 @@ from wtforms.fields.choices import SelectChoice
 from wtforms.validators import Length, Optional, ValidationError
 
 from app.core.database import transaction
-from app.core.database.pages import Criteria, Page, PagedTable, Position
+from app.core.database.pages import Count, Criteria, Page, PagedTable, Position
 from app.core.errors import Unprocessable
 from app.core.wire.schemas import Schema
 from app.core.wire.text import has_control_character
+from app.dashboard.labels import choices_of
 from app.dashboard.scope import DAYS, ENVIRONMENT, scoped_url
 from app.exports.files import Format, LineEncoder
 from app.reading.rules import BadCursor, read_cursor, write_cursor
@@ -27,6 +28,9 @@ EXPORT_BATCH_SIZE = 1_000
 
 AFTER = "after"
 """The parameter of the place that a page of a list begins behind."""
+
+DONE = "done"
+"""The parameter of what was just done, which a page says once."""
 
 FORMATS = {"csv": "text/csv", "ndjson": "application/x-ndjson"}
 
@@ -59,6 +63,8 @@ class ItemList:
     read: Callable[[int, Place | None], Batch]
     cursor_scope: Sequence[object] = ()
     """What the next address has to repeat: the tenant and the filters."""
+    count: Callable[[], Count | None] | None = None
+    """Counts the items up to a bound; None where that would take long."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,11 +79,13 @@ class ListPage:
     """Whether it has fewer rows than fit, since it has looked at a bounded number of rows, and more may follow."""
     export_urls: dict[str, str] = field(default_factory=dict)
     """By format."""
+    count: Count | None = None
+    """How many rows there are on all pages."""
 
 
 def choice_filter(label: str, values: Iterable[str]) -> SelectField:
     """Return a field that filters by one of these values, or by none."""
-    return SelectField(label, choices=[SelectChoice("", "any"), *map(SelectChoice, values)], default="")
+    return SelectField(label, choices=[SelectChoice("", "any"), *choices_of(values)], default="")
 
 
 def text_filter(label: str, max_length: int, **options: Any) -> StringField:
@@ -112,17 +120,24 @@ class FilterForm(Form):  # type: ignore[misc]  # WTForms has no types
         return any(self.data[name] not in (None, "") for name in names)
 
 
-def list_by_time(name: str, table: PagedTable[Any], schema: type[Schema], criteria: Criteria) -> ItemList:
+def list_by_time(
+    name: str, table: PagedTable[Any], schema: type[Schema], criteria: Criteria, *, is_counted: bool = False
+) -> ItemList:
     """Return the list of the rows of a table that a tenant has."""
 
     def read(limit: int, position: Position | None) -> Page[Any]:
         return table.list(criteria, limit, position)
 
-    return list_by_position(name, schema, read, (criteria.tenant_id, *sorted(criteria.filters.items())))
+    cursor_scope = (criteria.tenant_id, *sorted(criteria.filters.items()))
+    return list_by_position(name, schema, read, cursor_scope, (lambda: table.count(criteria)) if is_counted else None)
 
 
 def list_by_position(
-    name: str, schema: type[Schema], read: Callable[[int, Position | None], Page[Any]], cursor_scope: Sequence[object]
+    name: str,
+    schema: type[Schema],
+    read: Callable[[int, Position | None], Page[Any]],
+    cursor_scope: Sequence[object],
+    count: Callable[[], Count | None] | None = None,
 ) -> ItemList:
     """Return the list of what a function reads by pages."""
 
@@ -131,7 +146,12 @@ def list_by_position(
         position = page.next_position
         return Batch(page.rows, time_place(position) if position else None)
 
-    return ItemList(name, schema, read_batch, cursor_scope)
+    return ItemList(name, schema, read_batch, cursor_scope, count)
+
+
+def whole_list(name: str, schema: type[Schema], rows: Sequence[Any]) -> ItemList:
+    """Return the list of all rows there are, which are few."""
+    return ItemList(name, schema, lambda limit, place: Batch(rows, None))
 
 
 def list_page(items: ItemList, *, size: int = PAGE_SIZE, export: str = "export") -> ListPage:
@@ -145,7 +165,17 @@ def list_page(items: ItemList, *, size: int = PAGE_SIZE, export: str = "export")
         first_url=_url(endpoint) if cursor else None,
         export_urls=export_urls(export) if export else {},
         is_partial=batch.next_place is not None and len(batch.items) < size,
+        count=_count(items, batch, is_first=cursor is None),
     )
+
+
+def _count(items: ItemList, batch: Batch, *, is_first: bool) -> Count | None:
+    """Return how many items there are, without a statement where the first page has all of them."""
+    if items.count is None:
+        return None
+    if is_first and batch.next_place is None:
+        return Count(len(batch.items), is_complete=True)
+    return items.count()
 
 
 def export_urls(export: str = "export") -> dict[str, str]:
@@ -155,13 +185,17 @@ def export_urls(export: str = "export") -> dict[str, str]:
 
 
 def _url(endpoint: str, *, after: str | None = None, **values: Any) -> str:
-    """Return the address of a page with the filters of the current one.
+    """Return the address of a page with the parameters of the current one, of which one is for this page alone."""
+    parameters = {name: value for name, value in request.args.items() if name not in (AFTER, DONE, ENVIRONMENT, DAYS)}
+    return url_with(scoped_url(endpoint, **(request.view_args or {}), **values), {**parameters, AFTER: after or ""})
 
-    The filters are added as text: a name of somebody's choice could be that of a parameter of `url_for`.
+
+def url_with(url: str, parameters: Mapping[str, str]) -> str:
+    """Return an address with further parameters, except empty ones.
+
+    They are added as text: a name of somebody's choice could be that of a parameter of `url_for`.
     """
-    url = scoped_url(endpoint, **(request.view_args or {}), **values)
-    filters = {name: value for name, value in request.args.items() if name not in (AFTER, ENVIRONMENT, DAYS) and value}
-    query = urlencode({**filters, AFTER: after} if after else filters, safe="/:")
+    query = urlencode({name: value for name, value in parameters.items() if value}, safe="/:")
     return f"{url}{'&' if '?' in url else '?'}{query}" if query else url
 
 

@@ -23,7 +23,7 @@ NAVIGATION: tuple[tuple[str, tuple[NavigationLink, ...]], ...] = (
         ),
     ),
     (
-        "What they told",
+        "Customers and traffic",
         (
             NavigationLink("questions.list_questions", "Questions", "question-mark-circle"),
             NavigationLink("customers.show_search", "Customers", "users"),

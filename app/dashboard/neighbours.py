@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 from app.core.database.pages import Order, Position
 from app.dashboard.scope import Scope
-from app.interactions.queries import InteractionItem, SessionItem, find_session, list_session_interactions
+from app.interactions.queries import InteractionItem
+from app.interactions.session_queries import SessionItem, find_session, list_session_interactions
 
 NEIGHBOURS = 5
 """How many are shown on either side."""

@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import date
 
 from flask import request
@@ -13,6 +13,7 @@ from app.core.database.pages import Criteria
 from app.core.errors import NotFound
 from app.core.wire.text import has_control_character
 from app.dashboard.days import counts_of, dates_of, kept_days, outcome_chart, shown_days, success_share, volume_chart
+from app.dashboard.export_schemas import OperationRowSchema
 from app.dashboard.figures import Share
 from app.dashboard.lists import Batch, FilterForm, ItemList, Place, choice_filter, list_page, text_filter
 from app.dashboard.pages import Page, PageBlueprint
@@ -30,6 +31,9 @@ from app.summaries.schemas import OperationItemSchema
 operations = PageBlueprint("operations", has_scope=True)
 
 REVIEWS_SHOWN = 10
+
+EXPORTED_OPERATIONS = 200
+"""Operations that an export reads at a time, each with all of its days."""
 
 SORT_LABELS = {
     Sort.INTERACTIONS: "most used first",
@@ -79,6 +83,31 @@ class OperationRow:
         return Share(self.item.success, self.item.reviews)
 
 
+@dataclass(frozen=True, slots=True)
+class ExportedOperation(OperationItem):
+    """An operation as its page lists it, with the figures as numbers."""
+
+    last_failure_on: date | None
+    success_low: float | None
+    success_high: float | None
+    duration_p50_ms: float | None
+    duration_p95_ms: float | None
+
+    @classmethod
+    def of(cls, row: OperationRow) -> "ExportedOperation":
+        """Return what is exported of a row; a figure is None below ten observations."""
+        low, high = row.share.interval if row.share.is_shown else (None, None)
+        p50, p95 = (row.latency.p50, row.latency.p95) if row.latency else (None, None)
+        return cls(
+            **asdict(row.item),
+            last_failure_on=row.last_failure_on,
+            success_low=low,
+            success_high=high,
+            duration_p50_ms=p50,
+            duration_p95_ms=p95,
+        )
+
+
 @operations.page("", "operations/page.html")
 def list_operations(scope: Scope) -> Page:
     """List the operations of the environment with their figures."""
@@ -90,8 +119,16 @@ def list_operations(scope: Scope) -> Page:
 
 @operations.export()
 def export_operations(scope: Scope) -> ItemList:
-    """Export the list."""
-    return _list(scope, OperationFilters(request.args))
+    """Export the list with the figures of its page."""
+    filters = OperationFilters(request.args)
+    items = _list(scope, filters)
+
+    def read(limit: int, place: Place | None) -> Batch:
+        batch = items.read(min(limit, EXPORTED_OPERATIONS), place)
+        rows = _rows(scope, batch.items, filters.values().get("surface"))
+        return Batch([ExportedOperation.of(row) for row in rows], batch.next_place)
+
+    return replace(items, schema=OperationRowSchema, read=read)
 
 
 @operations.page("/operation", "operations/operation.html")

@@ -7,10 +7,10 @@ from typing import Any
 from urllib.parse import urlencode
 
 from flask import Blueprint, Response, g, redirect, render_template, request
-from werkzeug.exceptions import NotFound
+from werkzeug.exceptions import MethodNotAllowed, NotFound
 from werkzeug.wrappers import Response as AnyResponse
 
-from app.accounts.guards import SAFE_METHODS, current_login, recognise_login, require_role
+from app.accounts.guards import SAFE_METHODS, current_login, presented_token, recognise_login, require_role
 from app.accounts.throttle import TooManyAttempts
 from app.core.database import roll_back, transaction
 from app.core.errors import ApiError, Unauthorized
@@ -209,9 +209,15 @@ def _render_error(page: Page) -> Response:
         return render("error/page.html", page)
 
 
-def not_found(error: NotFound) -> AnyResponse:
-    """Answer an unknown address: with a page for a browser, with JSON for a program."""
-    is_page = _preference() > 0 and not f"{request.path}/".startswith(API_PREFIXES)
+def answer_without_route(error: NotFound | MethodNotAllowed) -> AnyResponse:
+    """Answer a request for which there is no view: with a page for a browser, with JSON for a program.
+
+    Whoever presents a session reads pages, unless the request prefers JSON.
+    """
+    has_session = presented_token() is not None
+    is_page = (_preference() > 0 or (has_session and _preference() == 0)) and not f"{request.path}/".startswith(
+        API_PREFIXES
+    )
     if is_page:
         recognise_login()
     response = add_page_headers(error_page(error)) if is_page else error_response(error)

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, time
 from typing import NamedTuple
 
 from flask import request
@@ -75,7 +74,7 @@ def show_personalization(scope: Scope) -> Page:
     """Show what became of the decisions of the product, and list them."""
     filters = DecisionFilters(request.args)
     values = filters.values()
-    groups, is_complete = count_groups(scope.product.id, _since(scope), values.get("purpose"))
+    groups, is_complete = count_groups(scope.product.id, scope.first_at, values.get("purpose"))
     variants = [group for group in groups if group.is_of_variant and group.has_context is None][:VARIANTS_SHOWN]
     baseline = _find_baseline(variants, values.get("baseline"))
     return Page(
@@ -149,10 +148,5 @@ def _by_both(groups: Sequence[GroupCounts]) -> list[GroupFigures]:
 
 def _list(scope: Scope, filters: DecisionFilters) -> ItemList:
     values = {name: value for name, value in filters.values().items() if name in DECISIONS_WITH_OUTCOMES.filters}
-    criteria = Criteria(scope.product.id, since=_since(scope), filters=values)
+    criteria = Criteria(scope.product.id, since=scope.first_at, filters=values)
     return list_by_time("decisions", DECISIONS_WITH_OUTCOMES, DecisionWithOutcomeSchema, criteria)
-
-
-def _since(scope: Scope) -> datetime:
-    """Return the first instant that is shown: decisions are kept, whatever the retention of the environment is."""
-    return datetime.combine(scope.first_on, time.min, UTC)

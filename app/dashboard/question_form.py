@@ -20,6 +20,22 @@ from app.core.errors import ApiError, Problem, Unprocessable
 from app.core.wire.schemas import Schema, camel
 from app.dashboard.forms import WriteForm
 
+EMPTY = {
+    "key": "Write two parts with a dot, such as shoes.size.",
+    "label": "Write the question, such as: Shoe size.",
+    "type": f"Write a category, such as {CANONICAL_TYPES[1]}.",
+    "allowed_values": "Write at least one answer.",
+}
+"""What to do about a field that is empty."""
+
+WRONG_FORM = {
+    "key": "Write two parts with a dot, such as shoes.size, in lowercase letters, digits and underscores.",
+    "type": "Write words in lowercase with underscores between them, such as customer_goal.",
+    "allowed_values": "write words in lowercase with underscores between them, such as size_42, and no bare number.",
+    "operations": "write a path or a name without spaces, such as /orders/:id.",
+}
+"""What to do about a field, or about a line of it, whose text has another form."""
+
 LINES = ("allowed_values", "operations")
 """Fields that are lists, one entry a line."""
 
@@ -93,9 +109,20 @@ class QuestionForm(WriteForm):
             if name is None:
                 self.form_errors.append(problem.message)
             else:
-                self[name].errors = [*self[name].errors, _sentence(problem, position)]
+                self[name].errors = [*self[name].errors, self._sentence(problem, name, position)]
         if not error.problems:
             self.form_errors.append(str(error))
+
+    def _sentence(self, problem: Problem, name: str, position: str) -> str:
+        """Say what to do about a problem of a field, or of one of its lines."""
+        sentence = problem.message
+        if problem.code == "length" and not (self[name].data or "").strip():
+            sentence = EMPTY.get(name, sentence)
+        elif problem.code == "length" and name in LINES and not position:
+            sentence = f"Write at most {problem.limits['max']} lines."
+        elif problem.code == "pattern":
+            sentence = WRONG_FORM.get(name, sentence)
+        return f"Line {int(position) + 1}: {sentence}" if position.isdecimal() else sentence
 
 
 def field_values(field: FieldDefinition) -> dict[str, Any]:
@@ -132,7 +159,3 @@ def _accept(schema: Schema, document: dict[str, Any], problems: list[Problem]) -
 
 def _lines(text: str | None) -> list[str]:
     return [line.strip() for line in (text or "").splitlines() if line.strip()]
-
-
-def _sentence(problem: Problem, position: str) -> str:
-    return f"Line {int(position) + 1}: {problem.message}" if position.isdecimal() else problem.message

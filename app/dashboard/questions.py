@@ -1,7 +1,6 @@
 """The pages of questions: the product's catalog as an agent sees it, and its editor."""
 
-from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
@@ -20,14 +19,14 @@ from app.catalog.schemas import FieldPathSchema
 from app.catalog.service import Editor, UnknownField
 from app.core.errors import ApiError
 from app.customers.rules import PURPOSES, ContextPurpose
-from app.dashboard.figures import Share
-from app.dashboard.lists import FilterForm, text_filter
+from app.dashboard.export_schemas import QuestionSchema
+from app.dashboard.labels import choices_of
+from app.dashboard.lists import FilterForm, ItemList, export_urls, text_filter, whole_list
 from app.dashboard.pages import Page, PageBlueprint
 from app.dashboard.question_form import QuestionForm, entry_values, field_values
+from app.dashboard.question_list import find_questions
 from app.dashboard.scope import Scope, scoped_url
 from app.enrichment import views
-from app.enrichment.queries import FieldUse, list_field_uses
-from app.enrichment.rules import is_usable
 from app.interactions.rules import MAX_OPERATION_LENGTH, normalize_operation
 
 NOTICES = {"saved": "The question is saved.", "removed": "The question is removed."}
@@ -38,33 +37,13 @@ questions = PageBlueprint("questions", has_scope=True)
 class AgentFilters(FilterForm):
     """For which request the catalog is shown as its agent sees it."""
 
-    purpose = SelectField("Purpose", choices=list(PURPOSES), default=str(ContextPurpose.PRODUCT_PERSONALIZATION))
+    purpose = SelectField("Purpose", choices=choices_of(PURPOSES), default=str(ContextPurpose.PRODUCT_PERSONALIZATION))
     operation = text_filter("Operation", MAX_OPERATION_LENGTH)
 
     @property
     def is_set(self) -> bool:
         """Whether any filter differs from what is shown without one."""
         return bool(self.operation.data) or self.purpose.data != self.purpose.default
-
-
-@dataclass(frozen=True, slots=True)
-class Question:
-    """A field of a catalog with its state, and how often it was asked for and answered in the shown days."""
-
-    key: str
-    label: str
-    type: str
-    allowed_values: Sequence[str]
-    operations: Sequence[str]
-    purposes: Sequence[str]
-    state: str
-    """`active`, `retired` by the company, or `replaced`: a built-in one where the product has its own."""
-    uses: Sequence[FieldUse]
-
-    @property
-    def answers(self) -> Share:
-        """The share of requests that were answered with it."""
-        return total(self.uses)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,26 +69,25 @@ def list_questions(scope: Scope) -> Page:
     """Show the product's own questions and the built-in ones, and what an agent is shown of them."""
     filters = AgentFilters(request.args)
     values = filters.values()
-    own_fields = catalogs.list_all(scope.product.id).fields_
-    catalog = catalogs.get_catalog(scope.product.id)
-    uses = _uses_by_key(scope)
-    own = [_own_question(field, uses.pop(field.key, [])) for field in own_fields]
-    is_built_in = catalog.version != PRODUCT_VERSION
+    lists = find_questions(scope)
     return Page(
         {
-            "own": own,
-            # What was asked under a key that the product has as well was asked in its words.
-            "built_in": [_built_in_question(entry, uses.pop(entry.key, []), is_built_in) for entry in _built_in()],
-            "former": {key: total(key_uses) for key, key_uses in uses.items()},
-            "catalog": catalog,
-            "hash": hash_entries(catalog.entries),
-            "is_built_in": is_built_in,
+            "questions": lists,
+            "hash": hash_entries(lists.catalog.entries),
             "max_fields": MAX_FIELDS,
             "filters_form": filters,
-            "agent_text": _agent_text(catalog, **values),
+            "agent_text": _agent_text(lists.catalog, **values),
+            "export_urls": export_urls(),
             "notice": NOTICES.get(request.args.get("done", "")),
         }
     )
+
+
+@questions.export()
+def export_questions(scope: Scope) -> ItemList:
+    """Export the questions with their counts, whatever an agent is shown of them."""
+    lists = find_questions(scope)
+    return whole_list("questions", QuestionSchema, [*lists.own, *lists.built_in, *lists.former])
 
 
 @questions.page("/new", "questions/edit.html")
@@ -190,12 +168,6 @@ def remove_question(scope: Scope, key: str) -> Page | Response:
     return _done("removed")
 
 
-def total(uses: Iterable[FieldUse]) -> Share:
-    """Return how many of all requests that asked were answered, for every purpose."""
-    uses = list(uses)
-    return Share(sum(use.answered for use in uses), sum(use.asked for use in uses))
-
-
 def _editor(scope: Scope) -> Editor:
     return Editor(scope.product.workspace_id, scope.product.id, scope.login.actor)
 
@@ -243,38 +215,8 @@ def _preview(scope: Scope, form: QuestionForm) -> Preview:
     )
 
 
-def _uses_by_key(scope: Scope) -> dict[str, list[FieldUse]]:
-    uses = defaultdict(list)
-    for use in list_field_uses(scope.environment.id, scope.first_on):
-        uses[use.key].append(use)
-    return uses
-
-
 def _built_in() -> Sequence[Entry]:
     return catalog_file().catalog.entries
-
-
-def _own_question(field: FieldDefinition, uses: Sequence[FieldUse]) -> Question:
-    return Question(
-        key=field.key,
-        label=field.label,
-        type=field.type,
-        allowed_values=field.allowed_values,
-        operations=field.operations or (),
-        purposes=_purposes(field.targeted_advertising_safe),
-        state="active" if field.enabled else "retired",
-        uses=uses,
-    )
-
-
-def _built_in_question(entry: Entry, uses: Sequence[FieldUse], is_active: bool) -> Question:
-    purposes = _purposes(entry.targeted_advertising_safe)
-    state = "active" if is_active else "replaced"
-    return Question(entry.key, entry.label, entry.type, entry.allowed_values, (), purposes, state, uses)
-
-
-def _purposes(is_advertising_safe: bool) -> list[str]:
-    return [purpose for purpose in PURPOSES if is_usable(is_advertising_safe, purpose)]
 
 
 def _agent_text(catalog: Catalog, purpose: str, operation: str = "") -> str:

@@ -2,7 +2,7 @@
 
 import uuid
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
 
 from flask import g, request, url_for
@@ -57,6 +57,11 @@ class Scope:
     def first_on(self) -> date:
         """The first day that is shown."""
         return clock.now().date() - timedelta(days=self.days - 1)
+
+    @property
+    def first_at(self) -> datetime:
+        """The first instant of the shown days, for what is kept whatever the retention of the environment is."""
+        return datetime.combine(self.first_on, time.min, UTC)
 
     @property
     def last_on(self) -> date:

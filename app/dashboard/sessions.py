@@ -12,16 +12,17 @@ from app.dashboard.figures import time_span
 from app.dashboard.lists import FilterForm, ItemList, choice_filter, list_by_position, list_page, text_filter
 from app.dashboard.pages import Page, PageBlueprint
 from app.dashboard.scope import Scope
-from app.interactions.queries import (
+from app.interactions.rules import MAX_REFERENCE_LENGTH, SESSION_SOURCES
+from app.interactions.schemas import DetailedInteractionSchema, SessionItemSchema
+from app.interactions.session_queries import (
     SessionCounts,
     SessionItem,
     count_interactions_of,
+    count_sessions,
     find_session,
     list_session_interactions,
 )
-from app.interactions.queries import list_sessions as read_sessions
-from app.interactions.rules import MAX_REFERENCE_LENGTH, SESSION_SOURCES
-from app.interactions.schemas import DetailedInteractionSchema, SessionItemSchema
+from app.interactions.session_queries import list_sessions as read_sessions
 
 sessions = PageBlueprint("sessions", has_scope=True)
 
@@ -98,6 +99,7 @@ def _list(scope: Scope, form: SessionFilters) -> ItemList:
         SessionItemSchema,
         lambda limit, position: read_sessions(criteria, limit, position),
         (scope.environment.id, *sorted(criteria.filters.items())),
+        lambda: count_sessions(criteria),
     )
 
 

@@ -5,7 +5,7 @@ from datetime import timedelta
 from typing import Any
 
 from flask import redirect, request
-from werkzeug.exceptions import NotFound
+from werkzeug.exceptions import MethodNotAllowed, NotFound
 from werkzeug.wrappers import Response
 
 from app.accounts import sessions
@@ -21,7 +21,7 @@ from app.core.purposes import Purpose
 from app.core.settings import current_settings
 from app.dashboard import template_globals
 from app.dashboard.cookies import SignedCookie
-from app.dashboard.pages import SIGN_IN, Page, PageBlueprint, not_found, retry_sentence
+from app.dashboard.pages import SIGN_IN, Page, PageBlueprint, answer_without_route, retry_sentence
 from app.dashboard.rules import local_path
 
 CODE = f"{SIGN_IN}/code"
@@ -29,7 +29,8 @@ CODE = f"{SIGN_IN}/code"
 PENDING = SignedCookie("agent_feedback_pending", Purpose.SIGN_IN_COOKIE, timedelta(minutes=5))
 
 sign_in_pages = PageBlueprint("dashboard", template_folder="templates", static_folder="static")
-sign_in_pages.app_errorhandler(NotFound)(not_found)
+sign_in_pages.app_errorhandler(NotFound)(answer_without_route)
+sign_in_pages.app_errorhandler(MethodNotAllowed)(answer_without_route)
 sign_in_pages.record(template_globals.install)
 
 

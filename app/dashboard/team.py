@@ -11,11 +11,13 @@ from wtforms.validators import InputRequired, Length
 from app.accounts import invitations, users
 from app.accounts import team as members
 from app.accounts.guards import require_role
-from app.accounts.rules import INVITATION_LIFETIME, MAX_EMAIL_LENGTH, MEMBER, OWNER, ROLES, may_grant
+from app.accounts.rules import INVITATION_LIFETIME, MAX_EMAIL_LENGTH, MEMBER, OWNER, ROLES, may_change, may_grant
 from app.accounts.sessions import Login
 from app.core.errors import ApiError, Conflict, Forbidden, Unprocessable
 from app.core.settings import current_settings
+from app.dashboard.export_schemas import INVITED, JOINED, TeamRowSchema
 from app.dashboard.forms import WriteForm
+from app.dashboard.lists import ItemList, export_urls, whole_list
 from app.dashboard.pages import Page, PageBlueprint, page_with_error, render
 from app.dashboard.scope import scoped_url
 
@@ -46,6 +48,23 @@ class InvitationForm(WriteForm):
 def list_members(login: Login) -> Page:
     """List the members of the workspace and its open invitations."""
     return _team_page(login, InvitationForm())
+
+
+@team.export()
+def export_team(login: Login) -> ItemList:
+    """Export the members, and for those who see them the open invitations."""
+    rows = [
+        {"user_id": member.user_id, "invitation_id": None, "state": JOINED, "since": member.joined_at}
+        | {"email": member.email, "role": member.role, "expires_at": None}
+        for member in users.list_members(login.workspace_id)
+    ]
+    if may_change(login.role):
+        rows += [
+            {"user_id": None, "invitation_id": invitation.id, "state": INVITED, "since": invitation.created_at}
+            | {"email": invitation.email, "role": invitation.role, "expires_at": invitation.expires_at}
+            for invitation in invitations.list_invitations(login.workspace_id)
+        ]
+    return whole_list("team", TeamRowSchema, rows)
 
 
 @team.form("/invitations", "team/page.html")
@@ -120,6 +139,7 @@ def _team_page(login: Login, form: InvitationForm, error: ApiError | None = None
         "roles": [role for role in ROLES if may_grant(login.role, role)],
         "may_grant": may_grant,
         "form": form,
+        "export_urls": export_urls(),
         "notice": NOTICES.get(request.args.get("done", "")),
     }
     return page_with_error(variables, error)

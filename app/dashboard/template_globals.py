@@ -10,6 +10,7 @@ from app.accounts.rules import may_change
 from app.dashboard.charts import spark_points
 from app.dashboard.figures import duration, percent, thousands
 from app.dashboard.forms import form_token
+from app.dashboard.labels import label
 from app.dashboard.navigation import NAVIGATION
 from app.dashboard.scope import DAY_CHOICES, current_scope, scoped_url
 
@@ -25,6 +26,7 @@ TEMPLATE_GLOBALS: dict[str, object | Callable[..., Any]] = {
     "thousands": thousands,
     "duration": duration,
     "spark_points": spark_points,
+    "label": label,
 }
 
 

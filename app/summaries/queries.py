@@ -11,15 +11,16 @@ from app.core import clock
 from app.core.database import session
 from app.interactions.counts import COUNT_COLUMNS, PENDING_CHANGES
 from app.products.sql import retention_days
-from app.summaries.rules import Sort, rate
+from app.summaries.rules import Z_95, Sort, rate
 
 DAY_COUNTS = f"(SELECT {COUNT_COLUMNS} FROM interaction_days UNION ALL {PENDING_CHANGES})"
 """The rows whose sums by environment, day, operation and surface are exact at every moment."""
 
-# The lower bound of the Wilson score interval at 95 % (z = 1.96), of failures and half of partial successes.
-_WORST = """
-    coalesce((share + 1.9208 / reviews - 1.96 * sqrt((share * (1 - share) + 0.9604 / reviews) / reviews))
-             / (1 + 3.8416 / reviews), 0)
+# The lower bound of the Wilson score interval at 95 %, of failures and half of partial successes.
+_WORST = f"""
+    coalesce((share + {Z_95**2 / 2} / reviews
+              - {Z_95} * sqrt((share * (1 - share) + {Z_95**2 / 4} / reviews) / reviews))
+             / (1 + {Z_95**2} / reviews), 0)
 """
 _SORT_VALUES = {
     Sort.INTERACTIONS: "interactions::double precision",

@@ -8,6 +8,9 @@ DEFAULT_DAYS = 30
 MIN_OBSERVATIONS = 10
 """A share of fewer observations says nothing, and is not shown."""
 
+Z_95 = 1.959964
+"""The quantile of the normal distribution for an interval at 95 %."""
+
 
 class Sort(StrEnum):
     """The order of operations."""

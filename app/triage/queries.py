@@ -1,14 +1,14 @@
 """Read reviews and reports as one list, with their triage."""
 
 import uuid
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
 from sqlalchemy import text
 
 from app.core.database import session
-from app.core.database.pages import Criteria, Page, PagedTable, Position
+from app.core.database.pages import Count, Criteria, Page, PagedTable, Position
 from app.interactions.sql import INTERACTION_COLUMNS, JOIN_INTERACTION
 from app.outcomes import sql as outcomes
 from app.reports import sql as reports
@@ -146,6 +146,17 @@ _FIND = text(f"""
       AND f.created_at >= :since
 """)
 
+_FIND_ALL = text(f"""
+    SELECT {", ".join(f"{expression} AS {name}" for name, expression in _COLUMNS.items())}
+    FROM unnest(CAST(:kinds AS text[]), CAST(:interaction_ids AS uuid[])) AS key (kind, interaction_id)
+    JOIN LATERAL (
+        SELECT * FROM {_FEEDBACK} w
+        WHERE w.environment_id = :environment_id AND w.interaction_id = key.interaction_id AND w.kind = key.kind
+          AND w.created_at >= :since LIMIT 1
+    ) f ON true {JOIN_INTERACTION} {_JOIN_TRIAGE}
+    ORDER BY f.id
+""")
+
 _NEWEST = """
     SELECT environment_id, id, kind, outcome FROM ({feedback}) newest
     WHERE environment_id = :environment_id AND created_at >= :since ORDER BY created_at DESC LIMIT :limit
@@ -179,6 +190,14 @@ def list_feedback(criteria: Criteria, limit: int, position: Position | None = No
     return table.list(criteria, limit, position)
 
 
+def count_feedback(criteria: Criteria) -> Count | None:
+    """Return how many rows match the filters; None where words are searched, which takes longer to count."""
+    if criteria.filters.get("q"):
+        return None
+    table = _BY_TIME if criteria.filters.get("triage") in (None, NEW) else _BY_STATE
+    return table.count(criteria)
+
+
 def _are_rare(criteria: Criteria, position: Position | None) -> bool:
     """Tell whether the words of a search are in few of the rows behind a position, whatever other filters there are."""
     values = {
@@ -207,6 +226,15 @@ def find_feedback(
     values = {"environment_id": environment_id, "kind": kind, "interaction_id": interaction_id, "since": since}
     row = session().execute(_FIND, values).one_or_none()
     return FeedbackItem(*row) if row else None
+
+
+def find_all_feedback(
+    environment_id: uuid.UUID, keys: Sequence[tuple[str, uuid.UUID]], since: datetime
+) -> list[FeedbackItem]:
+    """Return those reviews and reports, named by kind and interaction, that are no older than `since`, by their ids."""
+    kinds, interaction_ids = [kind for kind, _ in keys], [interaction_id for _, interaction_id in keys]
+    values = {"environment_id": environment_id, "kinds": kinds, "interaction_ids": interaction_ids, "since": since}
+    return [FeedbackItem(*row) for row in session().execute(_FIND_ALL, values)]
 
 
 def list_comments(environment_id: uuid.UUID, feedback_id: uuid.UUID) -> list[Comment]:

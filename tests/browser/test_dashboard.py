@@ -50,7 +50,7 @@ def create_key(page: Page) -> str:
     page.press("Create the key")
     page.wait_for("h1", "The new product key")
     (key,) = page.texts("#secret")
-    page.follow("I have kept it")
+    page.follow("Done")
     page.wait_for("h1", "Keys")
     assert key not in page.driver.page_source
     return key
@@ -216,6 +216,9 @@ def test_home_feedback_and_keys_work_without_scripts(page: Page, sample_workspac
     page.press("Filter")
     page.wait_for("a", "Clear")
     assert set(page.texts(".stream td:first-child .badge")) == {"failure"}
+    page.driver.find_element(By.CSS_SELECTOR, "[name=item]").click()
+    page.press("Set state")
+    page.wait_for("[role=status]", "The state is set.")
     page.follow("Next page")
     page.wait_for(".list-foot", "First page")
     assert set(page.texts(".stream td:first-child .badge")) == {"failure"}

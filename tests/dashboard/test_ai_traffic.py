@@ -57,10 +57,13 @@ def test_fetches_are_counted_by_class_and_provider_each_with_its_tier(browser: F
     count_evidence(company, 2, fetch_class="user_fetch")
     count_evidence(company, 99, 7)
     text = traffic(browser)
-    assert "Fetches 44 32 claimed, 12 source_attested" in text
-    assert "Class Fetches claimed source_attested crawling 35 30 5 user_fetch 9 2 7" in text
-    assert "Provider Fetches claimed source_attested openai 37 32 5 anthropic 7 0 7" in text
-    assert "vercel_verified_bot 7 published_ip_range 5" in text
+    assert "Fetches 44 32 claimed, 12 source-attested" in text
+    assert "Class Fetches Claimed Source-attested crawling 35 30 5 user fetch 9 2 7" in text
+    assert "Provider Fetches Claimed Source-attested openai 37 32 5 anthropic 7 0 7" in text
+    assert "vercel verified bot 7 published IP range 5" in text
+    page = browser.get("/ai-traffic").text
+    assert all(f'title="{name}"' in page for name in ("source_attested", "user_fetch", "vercel_verified_bot"))
+    assert "source_attested" in text
     assert "Fetches 143 131 claimed" in traffic(browser, "?days=30")
 
 
@@ -70,10 +73,10 @@ def test_referrals_stand_beside_fetches_and_are_never_added_to_them(browser: Fla
     count_referrals(company, 17)
     count_referrals(company, 6, referral_provider="openai")
     text = traffic(browser)
-    assert "Fetches 34 34 claimed, 0 source_attested" in text
+    assert "Fetches 34 34 claimed, 0 source-attested" in text
     assert "Referrals 27 a referral has no tier" in text
     assert "Provider Referrals perplexity 21 openai 6" in text
-    assert "cdn_log example-cdn 34 34 0 27" in text
+    assert "CDN log example-cdn 34 34 0 27" in text
     assert not re.search(r"\b(57|61)\b", text)
 
 
@@ -104,8 +107,8 @@ def test_an_event_that_a_source_sends_is_counted_at_once(browser: FlaskClient, c
     )
     assert response.status_code == 200
     text = traffic(browser)
-    assert "Class Fetches claimed source_attested user_fetch 1 1 0" in text
-    assert "cdn_log my-cdn 1 1 0 1" in text
+    assert "Class Fetches Claimed Source-attested user fetch 1 1 0" in text
+    assert "CDN log my-cdn 1 1 0 1" in text
 
 
 def test_exports_have_the_counts_of_each_day(browser: FlaskClient, company: Company) -> None:

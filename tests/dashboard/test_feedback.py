@@ -230,3 +230,9 @@ def test_findings_are_counted_by_kind_and_topic(signed_in: FlaskClient, reader: 
     ]
     assert "Of all 4 reports" in text
     assert len(listed(signed_in, "finding=friction&topic=pagination")) == 2
+
+
+def test_only_what_needs_triage_is_called_new(signed_in: FlaskClient, reader: Reader) -> None:
+    reader.store_review(MINUTE)
+    reader.store_review(2 * MINUTE, outcome="failure")
+    assert signed_in.get("/feedback").text.count('class="badge new"') == 1

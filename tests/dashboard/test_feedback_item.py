@@ -3,6 +3,7 @@
 import re
 import uuid
 from datetime import timedelta
+from html import unescape
 
 import pytest
 from flask.testing import FlaskClient
@@ -28,10 +29,36 @@ def test_a_form_sets_state_and_assignee_and_adds_a_comment(signed_in: FlaskClien
     response = signed_in.post(path, data={**form, **values})
     assert response.status_code == 303
     text = signed_in.get(response.location).text
+    assert ">Saved.</p>" in text
     assert '<option selected value="investigating">' in text
     assert f'<option selected value="{owner_id}">' in text
     assert "I will look\nat it." in text
     assert str(interaction_id) in signed_in.get("/feedback?triage=investigating").text
+
+
+def test_the_next_untriaged_is_behind_it_and_has_the_filters_of_the_list(
+    signed_in: FlaskClient, reader: Reader
+) -> None:
+    operation = {"operation": "/search"}
+    ids = [
+        reader.store_review(
+            age * MINUTE,
+            outcome=outcome,
+            interaction_id=reader.store_interaction(**(operation if number != 2 else {})),
+        )
+        for number, (age, outcome) in enumerate([(1, "failure"), (2, "success"), (3, "failure"), (4, "partial")])
+    ]
+    path = f"/feedback/review/{ids[0]}?operation=/search&kind=review"
+    link = re.compile(r'href="([^"]*)#triage">Next untriaged<')
+    (found,) = link.findall(signed_in.get(path).text)
+    assert str(ids[3]) in found
+    assert "operation=/search" in found
+    assert "kind=review" in found
+    assert link.findall(signed_in.get(unescape(found)).text) == []
+    response = signed_in.post(path, data={**fields(signed_in.get(path)), "state": "resolved", "assignee": ""})
+    assert "operation=/search" in response.location
+    triage(reader.company, ids[3], "resolved")
+    assert link.findall(signed_in.get(path).text) == []
 
 
 @pytest.mark.parametrize(

@@ -30,7 +30,7 @@ def test_an_interval_contains_its_share(counts: tuple[int, int]) -> None:
 
 @pytest.mark.parametrize(
     ("share", "text", "coverage"),
-    [(Share(8, 10), "80 %", "8 of 10"), (Share(8, 9), "–", "8 of 9"), (Share(1234, 2468), "50 %", "1,234 of 2,468")],
+    [(Share(8, 10), "80 %", "8 of 10"), (Share(8, 9), "–", "8 of 9"), (Share(1234, 2468), "50 %", "1234 of 2468")],
 )
 def test_a_share_is_shown_from_ten_observations_on(share: Share, text: str, coverage: str) -> None:
     assert (share.text, share.coverage_text) == (text, coverage)
@@ -46,7 +46,7 @@ def test_durations_have_a_unit(milliseconds: float | None, text: str) -> None:
 
 
 def test_thousands_are_apart() -> None:
-    assert thousands(1234567) == "1,234,567"
+    assert [thousands(number) for number in (0, 9999, 10_000, 1234567)] == ["0", "9999", "10,000", "1,234,567"]
 
 
 def chart(*bars: dict[str, int], last_on: date = date(2026, 11, 2)) -> BarChart:

@@ -11,10 +11,16 @@ from html import unescape
 import pytest
 from flask.testing import FlaskClient
 
+from app.accounts import queries as accounts
+from app.core.database import pages
 from app.core.errors import Unprocessable
-from app.dashboard import feedback, lists
+from app.dashboard import feedback_filters, lists
+from tests.dashboard.history import count_statements
 from tests.factories import Company, sign_in
 from tests.reading.fixtures import Reader
+from tests.triage.actions import triage
+
+COUNT = re.compile('<p class="quiet count">([^<]*)</p>')
 
 
 @pytest.fixture
@@ -111,7 +117,7 @@ def test_what_goes_wrong_before_an_export_begins_is_an_error(
     def refuse(*_: object) -> None:
         raise Unprocessable("Not that.")
 
-    monkeypatch.setattr(feedback, "read_feedback", refuse)
+    monkeypatch.setattr(feedback_filters, "list_feedback", refuse)
     answer = client.get("/feedback/export.csv")
     assert (answer.status_code, "Not that." in answer.text) == (422, True)
 
@@ -147,3 +153,26 @@ def test_a_parameter_of_any_name_is_no_server_error(
     answer = client.get("/interactions", query_string={name: "PUT"})
     assert answer.status_code == 200
     assert (next_path(answer.text) or "").startswith("/interactions?")
+
+
+@pytest.mark.parametrize("path", ["/interactions", "/sessions", "/feedback", "/audit"])
+def test_a_list_says_how_many_rows_match_as_far_as_a_bounded_number_is_looked_at(
+    client: FlaskClient, rows: Reader, monkeypatch: pytest.MonkeyPatch, path: str
+) -> None:
+    monkeypatch.setattr(lists.list_page, "__kwdefaults__", {"size": 2, "export": "export"})
+    for number in range(3):
+        interaction_id = rows.store_interaction(timedelta(minutes=number))
+        rows.store_session(ref=f"visit_{number}")
+        triage(rows.company, rows.store_review(interaction_id=interaction_id), "resolved")
+    filters = {"/interactions": "surface=http_json", "/sessions": "source=customer", "/feedback": "kind=review"}
+    things = {"/feedback": "reviews and reports", "/audit": "entries"}.get(path, path[1:])
+    query = f"{path}?{filters.get(path, 'action=feedback')}"
+    total = 3 if path != "/audit" else int(COUNT.findall(client.get(path).text)[0].split()[0])
+    assert COUNT.findall(client.get(path).text) == [f"{total} {things}"]
+    assert COUNT.findall(client.get(query).text) == [f"3 {things}"]
+    assert COUNT.findall(client.get(next_path(client.get(query).text) or "").text) == [f"3 {things}"]
+    for module in (pages, accounts):
+        monkeypatch.setattr(module, "SCAN_LIMIT", 2)
+    assert COUNT.findall(client.get(path).text) == [f"more than 2 {things}"]
+    assert COUNT.findall(client.get(query).text) == [f"2 of the newest 2 {things}"]
+    assert count_statements(client, query) <= 16

@@ -104,6 +104,24 @@ def test_a_program_gets_json_for_an_unknown_address(client: FlaskClient, accept:
     assert (answer.status_code, answer.mimetype, answer.json["code"]) == (404, "application/json", "not_found")
 
 
+@pytest.mark.parametrize("accept", [None, "*/*", BROWSER_ACCEPT])
+@pytest.mark.parametrize("path", ["/nothing-here", "/interactions/abc", "/customers/xyz", "/invite/x/y"])
+def test_whoever_is_signed_in_gets_a_page_for_an_unknown_address(
+    client: FlaskClient, company: Company, path: str, accept: str | None
+) -> None:
+    sign_in(client, company)
+    answer = client.get(path, headers={"Accept": accept} if accept else {})
+    assert (answer.status_code, answer.mimetype) == (404, "text/html")
+    assert 'aria-label="Pages"' in answer.text or "Sign out" in answer.text
+
+
+def test_an_address_that_takes_forms_alone_is_a_page_too(client: FlaskClient, company: Company) -> None:
+    sign_in(client, company)
+    answer = client.get("/sign-out", headers={"Accept": BROWSER_ACCEPT})
+    assert (answer.status_code, answer.mimetype, answer.headers["Allow"]) == (405, "text/html", "OPTIONS, POST")
+    assert client.get("/sign-out", headers={"Accept": "application/json"}).mimetype == "application/json"
+
+
 @pytest.mark.parametrize(
     "path", ["/api", "/api/nothing", "/api/v2/nothing", "/.well-known/nothing", "/sdk/nothing/at/all"]
 )

@@ -60,17 +60,20 @@ def test_a_question_is_added_and_reaches_the_next_request(owner: FlaskClient, co
 @pytest.mark.parametrize(
     ("changes", "name", "sentence"),
     [
-        ({"key": "trip"}, "key", "This has a form that does not fit."),
+        ({"key": "trip"}, "key", "Write two parts with a dot, such as shoes.size"),
+        ({"key": ""}, "key", "Write two parts with a dot, such as shoes.size"),
         ({"key": "service.pace"}, "key", "The namespace `service` is kept for built-in fields."),
         ({"key": "health.diagnosis"}, "key", 'This names something that must not be asked for: "health".'),
         ({"label": "Your income"}, "label", 'This names something that must not be asked for: "income".'),
         ({"label": "ab"}, "label", "This must have 3 to 120 characters."),
         ({"label": "Write to somebody@mail-host.com"}, "label", "The text looks as if it holds personal data"),
-        ({"type": "Goal"}, "type", "This has a form that does not fit."),
-        ({"allowed_values": " \n"}, "allowed_values", "This must have 1 to 32 entries."),
-        ({"allowed_values": "slow\n42"}, "allowed_values", "Line 2: This has a form that does not fit."),
+        ({"label": ""}, "label", "Write the question"),
+        ({"type": "Goal"}, "type", "Write words in lowercase with underscores between them"),
+        ({"allowed_values": " \n"}, "allowed_values", "Write at least one answer."),
+        ({"allowed_values": "\n".join(f"size_{n}" for n in range(33))}, "allowed_values", "Write at most 32 lines."),
+        ({"allowed_values": "slow\n42"}, "allowed_values", "Line 2: write words in lowercase"),
         ({"allowed_values": "slow\nslow"}, "allowed_values", "Each entry may be there once."),
-        ({"operations": "/a b"}, "operations", "Line 1: This has a form that does not fit."),
+        ({"operations": "/a b"}, "operations", "Line 1: write a path or a name without spaces"),
     ],
 )
 def test_what_is_wrong_is_shown_at_its_field(
@@ -185,6 +188,10 @@ def test_the_preview_of_a_wrong_question_says_what_is_wrong(owner: FlaskClient) 
     assert response.status_code == 200
     assert "It cannot be shown yet." in response.text
     assert re.findall(r'id="(\w+)-error"', response.text) == ["label"]
+    assert response.text.count("must not be asked for") == 1
+    form = {**QUESTION, "label": "Your income", "csrf_token": fields(owner.get("/account"))["csrf_token"]}
+    part = owner.post("/questions/preview", data=form, headers={"HX-Request": "true"}).text
+    assert "<li>Question: This names something that must not be asked for" in part
 
 
 def test_a_built_in_question_can_be_copied(owner: FlaskClient) -> None:

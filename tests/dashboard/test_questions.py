@@ -56,6 +56,17 @@ def test_questions_have_their_counts(owner: FlaskClient, context_api: ContextApi
     assert "not in the catalog any more" not in page
 
 
+def test_built_in_questions_that_were_asked_come_first_and_the_others_are_folded(
+    owner: FlaskClient, context_api: ContextApi
+) -> None:
+    page = owner.get("/questions").text
+    assert page.index("The 21 built-in questions") < page.index("<code>travel.stay_style</code>")
+    context_api.ask(fieldKeys=["travel.stay_style"])
+    page = owner.get("/questions").text
+    folded = page.index("The 20 others, which were not asked in these days")
+    assert page.index("<code>travel.stay_style</code>") < folded < page.index("<code>content.format</code>")
+
+
 def test_below_ten_requests_no_share_is_shown(owner: FlaskClient, context_api: ContextApi) -> None:
     context_api.put_field("trip.pace")
     for _ in range(9):

@@ -9,7 +9,7 @@ import pytest
 from flask.testing import FlaskClient
 
 from app.core.database import pages, transaction
-from app.interactions import queries
+from app.interactions import session_queries
 from app.telemetry import persistence
 from tests.dashboard.history import words
 from tests.dashboard.lists import download, walk
@@ -114,9 +114,9 @@ def test_the_list_counts_the_interactions_and_outcomes_of_each_session(
     assert "visit_1 customer – 4 1 success 2 failure " in text
     assert "UTC 3 min visit_1 customer cust_1 1 not reviewed " in text
     assert "UTC under 1 min" in text
-    monkeypatch.setattr(queries, "COUNTED_INTERACTIONS", 14)
+    monkeypatch.setattr(session_queries, "COUNTED_INTERACTIONS", 14)
     assert "visit_1 customer – 4 or more " not in words(signed_in.get("/sessions").text)
-    monkeypatch.setattr(queries, "COUNTED_INTERACTIONS", 2)
+    monkeypatch.setattr(session_queries, "COUNTED_INTERACTIONS", 2)
     assert re.search("visit_1 customer – [01] or more ", words(signed_in.get("/sessions").text))
 
 

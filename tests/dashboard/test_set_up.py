@@ -41,6 +41,9 @@ def test_each_framework_has_its_example_with_the_real_endpoint(
     assert (f"pip install {TEST_URL}/sdk/agent_feedback-" in page) is installs_python
     assert (f"npm install {TEST_URL}/sdk/agent-feedback-" in page) is installs_node
     assert company.product_key not in page
+    copied = re.findall(r'data-copy="#(\w+) pre"', page)
+    assert len(copied) == page.count("<pre>") == len(set(copied))
+    assert all(f'<div class="snippet" id="{name}"><pre>' in page for name in copied)
 
 
 @pytest.mark.parametrize("framework", ["flask", "django", "fastapi", "mcp"])

@@ -86,6 +86,7 @@ def test_no_form_takes_a_row_of_others_or_leads_elsewhere(app: Flask, client: Fl
     tenant, own_ids = create_filled_tenant(client, "shop.own")
     ids, before = all_ids(other, foreign_ids), stored_rows(other)
     form = {"assignee": foreign_ids["user_id"], "environment": foreign_ids["environment_id"], **foreign_ids}
+    form |= {"item": f"review:{foreign_ids['interaction_id']}"}
     form |= {"workspace": str(other.company.workspace_id), "state": "resolved", "next": ELSEWHERE}
     redirects = 0
     for rule in page_rules(app, "POST"):

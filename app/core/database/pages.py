@@ -19,7 +19,7 @@ from app.core.wire.fields import EARLIEST, LATEST
 Row = TypeVar("Row")
 
 SCAN_LIMIT = 20_000
-"""Rows that a page looks at; where a filter drops all of them, it costs some tens of milliseconds."""
+"""Rows that a page looks at, or a count; where a filter drops all of them, it costs some tens of milliseconds."""
 
 COMMIT_DELAY = timedelta(seconds=10)
 """A row may become visible this long after its instant; what is newer is not settled."""
@@ -53,6 +53,17 @@ class Criteria:
     since: datetime = EARLIEST
     until: datetime = LATEST
     filters: Mapping[str, Any] = field(default_factory=dict)
+
+
+class Count(NamedTuple):
+    """How many rows match: of all that there are or, where they are not all looked at, of the newest `limit`.
+
+    Above the limit there are more than that, of which nobody knows how many.
+    """
+
+    number: int
+    is_complete: bool
+    limit: int = 0
 
 
 class Page(NamedTuple, Generic[Row]):
@@ -97,6 +108,8 @@ class PagedTable(Generic[Row]):
             Order.NEWEST: _statement(table, expressions, filters, parts, direction="DESC", comparison=">"),
             Order.OLDEST: _statement(table, expressions, filters, parts, direction="ASC", comparison="<"),
         }
+        self._count = text(_count_statement(table, filters, parts))
+        self._count_all = text(f"SELECT count(*), count(*) FROM ({_newest(table, parts, columns='1')}) f")
         self._find = text(f"""
             SELECT {expressions} FROM {table} f {parts["joins"]}
             WHERE f.{parts["tenant"]} = :tenant_id AND f.{parts["id"]} = :id AND f.{parts["instant"]} >= :since LIMIT 1
@@ -124,10 +137,44 @@ class PagedTable(Generic[Row]):
         rows = [self._make_row(*record[4:]) for record in records if record[1]]
         return Page(rows, Position(records[-1][2], records[-1][3]) if records else None, has_more)
 
+    def count(self, criteria: Criteria) -> Count:
+        """Return how many rows match, of those that a page looks at."""
+        has_filter = any(value is not None for value in criteria.filters.values())
+        values = {
+            **{name: criteria.filters.get(name) for name in self._parameters},
+            "tenant_id": criteria.tenant_id,
+            "first_at": criteria.since,
+            "last_at": criteria.until - _MICROSECOND,
+            "scan_limit": SCAN_LIMIT if has_filter else SCAN_LIMIT + 1,
+        }
+        number, rows = session().execute(self._count if has_filter else self._count_all, values).one()
+        return Count(number, rows < values["scan_limit"], SCAN_LIMIT)
+
     def find(self, tenant_id: uuid.UUID, id_: uuid.UUID, since: datetime) -> Row | None:
         """Return the row of an id that is no older than `since`, or None."""
         record = session().execute(self._find, {"tenant_id": tenant_id, "id": id_, "since": since}).one_or_none()
         return self._make_row(*record) if record else None
+
+
+def _newest(table: str, parts: Mapping[str, str], columns: str = "*") -> str:
+    """Return the query of the newest rows of a tenant, read by the index of its pages."""
+    instant = f"f.{parts['instant']}"
+    return f"""
+        SELECT {columns} FROM {table} f
+        WHERE f.{parts["tenant"]} = :tenant_id AND {instant} BETWEEN :first_at AND :last_at
+          AND {parts.get("condition", "true")}
+        ORDER BY {instant} DESC LIMIT :scan_limit
+    """
+
+
+def _count_statement(table: str, filters: Mapping[str, str], parts: Mapping[str, str]) -> str:
+    is_match = _is_match(filters, parts)
+    return f"SELECT count(*) FILTER (WHERE {is_match}), count(*) FROM ({_newest(table, parts)}) f {parts['joins']}"
+
+
+def _is_match(filters: Mapping[str, str], parts: Mapping[str, str]) -> str:
+    comparisons = [f"(CAST(:{name} AS text) IS NULL OR {expression} = :{name})" for name, expression in filters.items()]
+    return " AND ".join([*comparisons, parts.get("match", "true")])
 
 
 def _statement(
@@ -135,8 +182,7 @@ def _statement(
 ) -> TextClause:
     direction, comparison = order["direction"], order["comparison"]
     instant, id_ = f"f.{parts['instant']}", f"f.{parts['id']}"
-    comparisons = [f"(CAST(:{name} AS text) IS NULL OR {expression} = :{name})" for name, expression in filters.items()]
-    is_match = " AND ".join([*comparisons, parts.get("match", "true")])
+    is_match = _is_match(filters, parts)
     # One range of instants, from which the planner estimates well that the index gives the first rows soonest; a
     # comparison of pairs would make it believe that there are few rows to sort.
     return text(f"""

@@ -15,22 +15,30 @@ function localize(root) {
   root.querySelectorAll("time[datetime]").forEach(write);
 }
 localize(document);
-document.body.addEventListener("htmx:load", (event) => localize(event.detail.elt));
 
 // Copy the text of an element; where the browser does not allow that, select it.
-for (const button of document.querySelectorAll("[data-copy]")) {
-  button.hidden = false;
-  button.addEventListener("click", async () => {
-    const element = document.querySelector(button.dataset.copy);
-    try {
-      await navigator.clipboard.writeText(element.textContent.trim());
-      button.textContent = "Copied";
-    } catch {
-      getSelection().selectAllChildren(element);
-      button.textContent = "Selected, now copy it";
-    }
-  });
+async function copy(event) {
+  const button = event.currentTarget;
+  const element = document.querySelector(button.dataset.copy);
+  try {
+    await navigator.clipboard.writeText(element.textContent.trim());
+    button.textContent = "Copied";
+  } catch {
+    getSelection().selectAllChildren(element);
+    button.textContent = "Selected, now copy it";
+  }
 }
+function offerCopies(root) {
+  for (const button of root.querySelectorAll("[data-copy][hidden]")) {
+    button.hidden = false;
+    button.addEventListener("click", copy);
+  }
+}
+offerCopies(document);
+document.body.addEventListener("htmx:load", (event) => {
+  localize(event.detail.elt);
+  offerCopies(event.detail.elt);
+});
 
 // A list is walked with j and k; Enter opens the focused link, and in the list of feedback e opens it where it is triaged.
 const rows = [...document.querySelectorAll("[data-keyboard] tbody tr, [data-keyboard] > article")];
@@ -49,3 +57,11 @@ document.addEventListener("keydown", (event) => {
   else if (event.key === "k") select(selected - 1);
   else if (event.key === "e" && rows[selected]?.closest("[data-keyboard=triage]")) location.assign(rows[selected].querySelector("a").href + "#triage");
 });
+
+// One box ticks all rows of its form.
+for (const box of document.querySelectorAll("[data-tick-all]")) {
+  box.closest("label").hidden = false;
+  box.addEventListener("change", () => {
+    for (const other of box.form.querySelectorAll("[name=item]")) other.checked = box.checked;
+  });
+}
