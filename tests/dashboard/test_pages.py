@@ -118,7 +118,8 @@ def test_whoever_is_signed_in_gets_a_page_for_an_unknown_address(
 def test_an_address_that_takes_forms_alone_is_a_page_too(client: FlaskClient, company: Company) -> None:
     sign_in(client, company)
     answer = client.get("/sign-out", headers={"Accept": BROWSER_ACCEPT})
-    assert (answer.status_code, answer.mimetype, answer.headers["Allow"]) == (405, "text/html", "OPTIONS, POST")
+    assert (answer.status_code, answer.mimetype) == (405, "text/html")
+    assert "POST" in answer.headers["Allow"]
     assert client.get("/sign-out", headers={"Accept": "application/json"}).mimetype == "application/json"
 
 
