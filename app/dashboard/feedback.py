@@ -16,6 +16,7 @@ from app.dashboard.customer_context import find_customer_context
 from app.dashboard.export_schemas import FindingGroupSchema
 from app.dashboard.feedback_filters import FeedbackFilters, feedback_list, filtered_url, find_next_new
 from app.dashboard.forms import WriteForm
+from app.dashboard.interaction_scope import redirect_to_environment
 from app.dashboard.labels import choices_of
 from app.dashboard.lists import AFTER, DONE, PAGE_SIZE, ItemList, export_urls, list_page, whole_list
 from app.dashboard.neighbours import find_neighbours
@@ -121,8 +122,10 @@ def export_findings(scope: Scope) -> ItemList:
 
 
 @feedback.page("/<kind>/<uuid:interaction_id>", "feedback/item.html")
-def show_item(scope: Scope, kind: str, interaction_id: uuid.UUID) -> Page:
+def show_item(scope: Scope, kind: str, interaction_id: uuid.UUID) -> Page | Response:
     """Show the review or the report of an interaction."""
+    if elsewhere := redirect_to_environment(scope, interaction_id):
+        return elsewhere
     item = _get_item(scope, kind, interaction_id)
     form = _triage_form(scope.login, item)
     _fill(form, item)
@@ -187,10 +190,13 @@ def _fill(form: TriageForm, item: FeedbackItem) -> None:
 
 
 def _save(scope: Scope, item: FeedbackItem, form: TriageForm) -> None:
+    if not form.assignee.raw_data:
+        # A request of a script may name the state alone.
+        form.assignee.data = form.assignee_before.data = _text(item.assignee_id)
     if not form.validate():
         raise Unprocessable("Please look at the fields that are marked.")
     change = triage.Change(form.state.data, _user_id(form.assignee.data))
-    read = triage.Change(form.state_before.data, _user_id(form.assignee_before.data))
+    read = triage.Change(form.state_before.data or item.triage, _user_id(form.assignee_before.data))
     if form.comment.data and form.comment.data.strip():
         triage.add_comment(scope.environment.id, item, form.comment.data, scope.login)
     triage.set_triage(scope.environment.id, item, change, scope.login, read=read)

@@ -3,10 +3,12 @@
 import uuid
 
 from flask import request
+from werkzeug.wrappers import Response
 
 from app.consent.queries import CONSENT_DECISIONS
 from app.core.database.pages import Criteria
 from app.dashboard.customer_context import find_customer_context
+from app.dashboard.interaction_scope import redirect_to_environment
 from app.dashboard.lists import FilterForm, ItemList, choice_filter, list_by_time, list_page, text_filter
 from app.dashboard.neighbours import find_neighbours
 from app.dashboard.operation_filter import list_operation_names, operation_filter
@@ -55,8 +57,10 @@ def export_interactions(scope: Scope) -> ItemList:
 
 
 @interactions.page("/<uuid:interaction_id>", "interactions/interaction.html")
-def show_interaction(scope: Scope, interaction_id: uuid.UUID) -> Page:
+def show_interaction(scope: Scope, interaction_id: uuid.UUID) -> Page | Response:
     """Show an interaction with everything that happened around it."""
+    if elsewhere := redirect_to_environment(scope, interaction_id):
+        return elsewhere
     detail = reading.get_interaction(scope.environment.id, interaction_id)
     decision = CONSENT_DECISIONS.find(scope.environment.id, interaction_id, scope.kept_since)
     context = find_customer_context(scope, interaction_id, detail.interaction.received_at)

@@ -173,3 +173,16 @@ def find_newest_received_at(environment_id: uuid.UUID) -> datetime | None:
     """Return when the newest interaction arrived; None for none."""
     received_at: datetime | None = session().scalar(_NEWEST_RECEIVED, {"environment_id": environment_id})
     return received_at
+
+
+_FIND_ENVIRONMENT = text("""
+    SELECT environment_id FROM interactions
+    WHERE environment_id = ANY(CAST(:environment_ids AS uuid[])) AND id = :interaction_id LIMIT 1
+""")
+
+
+def find_environment_of(environment_ids: Sequence[uuid.UUID], interaction_id: uuid.UUID) -> uuid.UUID | None:
+    """Return which of these environments has an interaction, or None."""
+    values = {"environment_ids": list(environment_ids), "interaction_id": interaction_id}
+    environment_id: uuid.UUID | None = session().execute(_FIND_ENVIRONMENT, values).scalar()
+    return environment_id

@@ -36,6 +36,18 @@ def test_a_form_sets_state_and_assignee_and_adds_a_comment(signed_in: FlaskClien
     assert str(interaction_id) in signed_in.get("/feedback?triage=investigating").text
 
 
+def test_a_request_that_names_the_state_alone_leaves_the_assignee(signed_in: FlaskClient, reader: Reader) -> None:
+    path = f"/feedback/review/{reader.store_review()}"
+    with transaction():
+        owner_id = str(owner_login(reader.company).user_id)
+    form = fields(signed_in.get(path))
+    assert signed_in.post(path, data={**form, "state": "new", "assignee": owner_id}).status_code == 303
+    token = {name: value for name, value in form.items() if "csrf" in name}
+    assert signed_in.post(path, data={**token, "state": "resolved"}).status_code == 303
+    shown = fields(signed_in.get(path))
+    assert (shown["state_before"], shown["assignee_before"]) == ("resolved", owner_id)
+
+
 def test_the_next_untriaged_is_behind_it_and_has_the_filters_of_the_list(
     signed_in: FlaskClient, reader: Reader
 ) -> None:

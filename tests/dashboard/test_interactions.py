@@ -160,6 +160,26 @@ def test_an_interaction_of_others_is_not_found(signed_in: FlaskClient, reader: R
     assert signed_in.get(f"/interactions/{interaction_id}").status_code == 404
 
 
+@pytest.mark.parametrize("path", ["/interactions/{}", "/feedback/review/{}"])
+def test_an_address_without_an_environment_leads_to_the_one_that_has_the_interaction(
+    signed_in: FlaskClient, reader: Reader, path: str
+) -> None:
+    with transaction():
+        other_id = products.create_environment(reader.company.product_id, "staging").id
+    interaction_id = reader.store_interaction(environment_id=other_id)
+    reader.store_review(interaction_id=interaction_id, environment_id=other_id)
+    path = path.format(interaction_id)
+    response = signed_in.get(f"{path}?days=30")
+    assert (response.status_code, f"environment={other_id}" in response.location) == (302, True)
+    assert "days=30" in response.location
+    assert signed_in.get(response.location).status_code == 200
+    assert signed_in.get(f"{path}?environment={reader.company.environment_id}").status_code == 404
+    with transaction():
+        stranger = create_company()
+    foreign_id = reader.store_interaction(environment_id=stranger.environment_id)
+    assert signed_in.get(f"/interactions/{foreign_id}").status_code == 404
+
+
 def test_an_empty_list_says_what_to_do(signed_in: FlaskClient) -> None:
     assert "Set it up" in signed_in.get("/interactions").text
     assert "has what the filters ask for" in signed_in.get("/interactions?status=5xx").text
