@@ -27,6 +27,7 @@ from app.customers.queries import (
 from app.customers.rules import DECLINED, PURPOSES
 from app.dashboard.customer_list import customer_list
 from app.dashboard.forms import WriteForm
+from app.dashboard.labels import label
 from app.dashboard.lists import ItemList, list_page
 from app.dashboard.pages import Page, PageBlueprint
 from app.dashboard.scope import Scope, scoped_url
@@ -45,16 +46,16 @@ MAX_OUTCOMES = 200
 NOTICES = {
     "erased": "The customer is erased.",
     "kept": "The customer is erased. The recorded no stays, with the digests that it is found by.",
-    "opted-out": "The no is recorded, and what was told for this purpose is removed.",
+    "opted-out": "The customer is opted out, and what was told for this purpose is removed.",
 }
 
 customers = PageBlueprint("customers", has_scope=True)
 
 
-def _reference(label: str) -> StringField:
+def _reference(name: str) -> StringField:
     pattern = Regexp(python_pattern(REFERENCE_PATTERN), message="Letters, digits and _ . : - only.")
     return StringField(
-        label,
+        label(name).capitalize(),
         [Optional(), Length(max=MAX_REFERENCE_LENGTH), pattern],
         filters=[lambda text: text and text.strip()],
         render_kw={"autocomplete": "off", "autocapitalize": "none", "spellcheck": "false"},

@@ -61,7 +61,7 @@ def test_somebody_changes_the_password_and_sets_a_second_factor_up(page: Page, s
     page.press("Change the password")
     page.wait_for("[role=status]", "Your password is changed")
     page.driver.find_element(By.LINK_TEXT, "Set it up").click()
-    page.wait_for("h1", "Second factor")
+    page.wait_for("h1", "Two-factor authentication")
     page.write("#password", NEW_PASSWORD)
     page.press("Set it up")
     page.wait_for("h2", "1. Scan this")

@@ -122,7 +122,7 @@ def test_an_opt_out_is_of_one_purpose(owner: FlaskClient, context_api: ContextAp
     assert "in every environment of Example product: 1." in text_of(owner.get(step).text)
     assert context_api.context_values(ADVERTISING, userRef="u1")
     response = confirm(owner, step)
-    assert "The no is recorded" in owner.get(response.location).text
+    assert "The customer is opted out" in owner.get(response.location).text
     assert context_api.context_values(ADVERTISING, userRef="u1") == {}
     assert context_api.context_values(userRef="u1") == {"content.format": "audio"}
     assert context_api.inspect(open_request).json["state"] == "declined"

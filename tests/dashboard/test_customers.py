@@ -78,17 +78,17 @@ def test_a_reference_is_in_no_address_page_table_or_log(
 def test_the_page_of_a_customer_shows_what_is_kept(owner: FlaskClient, context_api: ContextApi) -> None:
     run_consumer(context_api)
     page = owner.get(find(owner, user_ref=REFERENCES["userRef"])).text
-    choices = rf"{PERSONALIZATION} Opt out approved .* UTC {ADVERTISING} Opt out none"
+    choices = "product personalization Opt out approved .* UTC targeted advertising Opt out none"
     assert re.search(choices, section(page, "choices"))
     assert re.search("anonymous .* user of an account", section(page, "references"))
     signal = (
-        rf"quiet boutique travel.stay_style quiet_boutique {PERSONALIZATION} remembered until .* UTC"
-        r" agent_reports_user_statement .* UTC production [0-9a-f]{8}… 1$"
+        r"quiet boutique travel.stay_style quiet_boutique product personalization remembered until .* UTC"
+        r" user’s statement, reported by the agent .* UTC production [0-9a-f]{8}… 1$"
     )
     assert re.search(signal, section(page, "signals"))
-    assert f"/search {PERSONALIZATION} answered allowed 1" in section(page, "requests")
-    assert section(page, "retrievals").endswith(f"production {PERSONALIZATION} 1")
-    assert f"d1 {PERSONALIZATION} – 1 conversion" in section(page, "decisions")
+    assert "/search product personalization answered allowed 1" in section(page, "requests")
+    assert section(page, "retrievals").endswith("production product personalization 1")
+    assert "d1 product personalization – 1 conversion" in section(page, "decisions")
 
 
 def test_when_a_customer_was_last_seen_is_a_day(owner: FlaskClient, context_api: ContextApi) -> None:

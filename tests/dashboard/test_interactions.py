@@ -84,8 +84,8 @@ def test_an_outcome_is_that_of_the_review_alone(signed_in: FlaskClient, reader: 
     reader.store_interaction(operation="/reviewed", outcome="success", **session)
     for path in ("/interactions", "/sessions/one?ref=visit_1&source=customer"):
         text = words(signed_in.get(path).text)
-        assert re.search(r"/reported (http_json )?not reviewed confirmed – –", text)
-        assert re.search(r"/reviewed (http_json )?success confirmed – –", text)
+        assert re.search(r"/reported (HTTP, JSON )?not reviewed confirmed – –", text)
+        assert re.search(r"/reviewed (HTTP, JSON )?success confirmed – –", text)
 
 
 @pytest.mark.parametrize("file_format", ["csv", "ndjson"])
