@@ -54,7 +54,7 @@ class OperationFilters(FilterForm):
     operation = text_filter("Name begins with", MAX_OPERATION_LENGTH)
     surface = choice_filter("Surface", (*SURFACES, UNKNOWN_SURFACE))
     sort = SelectField(
-        "Order",
+        "Sort",
         choices=[SelectChoice(str(sort), label) for sort, label in SORT_LABELS.items()],
         default=str(Sort.INTERACTIONS),
     )
