@@ -8,7 +8,7 @@ from typing import NamedTuple
 from sqlalchemy import text
 
 from app.core.database import session
-from app.core.database.pages import SCAN_LIMIT, PagedTable
+from app.core.database.pages import PagedTable
 from app.interactions.feed import Feed
 from app.interactions.queries import InteractionKey
 from app.interactions.sql import INTERACTION_COLUMNS, JOIN_INTERACTION
@@ -44,6 +44,9 @@ REVIEW_PAGES = PagedTable(
 )
 
 
+MAX_COMPLAINT_SCAN = 2_000
+"""How many of the newest reviews are looked at for those that say failure or partial."""
+
 _NEWEST_COMPLAINTS = text(f"""
     -- Of the two outcomes, failure comes first in the alphabet as well.
     SELECT DISTINCT ON (operation) * FROM (
@@ -63,13 +66,13 @@ def list_newest_complaints(
 ) -> dict[str, ReviewItem]:
     """Return the newest review of each of some operations that says failure, or else the newest that says partial.
 
-    They are looked for among as many reviews as a page looks at.
+    They are looked for among the newest `MAX_COMPLAINT_SCAN` reviews.
     """
     values = {
         "environment_id": environment_id,
         "since": since,
         "operations": list(operations),
-        "scan_limit": SCAN_LIMIT,
+        "scan_limit": MAX_COMPLAINT_SCAN,
     }
     rows = [ReviewItem(*row) for row in session().execute(_NEWEST_COMPLAINTS, values)]
     return {row.operation: row for row in rows}

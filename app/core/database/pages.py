@@ -18,7 +18,7 @@ from app.core.wire.fields import EARLIEST, LATEST
 
 Row = TypeVar("Row")
 
-SCAN_LIMIT = 20_000
+SCAN_LIMIT = 10_000
 """Rows that a page looks at, or a count; where a filter drops all of them, it costs some tens of milliseconds."""
 
 COMMIT_DELAY = timedelta(seconds=10)
