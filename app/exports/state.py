@@ -12,8 +12,6 @@ from typing import Any
 from app.core.errors import Conflict
 from app.exports.files import sync_folder
 
-STATE_FILE = "export.json"
-
 
 class ExportConflict(Conflict):
     """The directory has another export, or files of something else."""
@@ -34,7 +32,7 @@ class Progress:
 
 @dataclass
 class State:
-    """Which export a directory has, and how far it is."""
+    """Which export of a format a directory has, and how far it is."""
 
     environment_id: str
     format: str
@@ -43,6 +41,11 @@ class State:
     since_at: str | None
     """The instant that it meant in the first run."""
     lists: dict[str, Progress] = field(default_factory=dict)
+
+    @property
+    def file_name(self) -> str:
+        """The name of its file; exports in several formats go side by side."""
+        return f"export-{self.format}.json"
 
 
 @contextlib.contextmanager
@@ -60,8 +63,8 @@ def lock(folder: Path) -> Iterator[None]:
 
 
 def open_state(folder: Path, wanted: State) -> State:
-    """Return the state of the export in a directory, or begin one; raise `ExportConflict` for another export."""
-    path = folder / STATE_FILE
+    """Return the state of the export of this format in a directory, or begin one; another is an `ExportConflict`."""
+    path = folder / wanted.file_name
     if not path.exists():
         names = sorted(entry.name for entry in folder.iterdir() if entry.suffix == f".{wanted.format}")
         if names:
@@ -69,7 +72,7 @@ def open_state(folder: Path, wanted: State) -> State:
         save(folder, wanted)
         return wanted
     state = _read(path)
-    for name in ("environment_id", "format", "since"):
+    for name in ("environment_id", "since"):
         if getattr(state, name) != getattr(wanted, name):
             option = "--environment" if name == "environment_id" else f"--{name}"
             was = getattr(state, name)
@@ -82,13 +85,13 @@ def open_state(folder: Path, wanted: State) -> State:
 
 def save(folder: Path, state: State) -> None:
     """Replace the state; a crash leaves the old one or the new one."""
-    temporary_path = folder / f"{STATE_FILE}.new"
+    temporary_path = folder / f"{state.file_name}.new"
     descriptor = os.open(temporary_path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     with os.fdopen(descriptor, "w") as file:
         json.dump(asdict(state), file, indent=2)
         file.flush()
         os.fsync(file.fileno())
-    temporary_path.replace(folder / STATE_FILE)
+    temporary_path.replace(folder / state.file_name)
     sync_folder(folder)
 
 

@@ -176,16 +176,19 @@ def test_another_companys_rows_are_not_exported(filled: Company, tmp_path: Path)
     assert set(export_to(tmp_path, other_company).values()) == {0}
 
 
-@pytest.mark.parametrize(
-    ("options", "sentence"),
-    [({"format_": "csv"}, "--format ndjson"), ({"since": "1d", "since_at": NOW}, "without --since")],
-)
-def test_another_export_in_the_same_directory_is_refused(
-    filled: Company, tmp_path: Path, options: dict[str, Any], sentence: str
-) -> None:
+def test_exports_in_several_formats_go_side_by_side(reader: Reader, filled: Company, tmp_path: Path) -> None:
+    for format_ in Format:
+        assert export_to(tmp_path, filled, format_)["reviews"] == 9
+    reader.store_review(timedelta(minutes=1))
+    for format_ in Format:
+        assert export_to(tmp_path, filled, format_)["reviews"] == 1
+        assert len(read(tmp_path, "reviews", format_)) == 10
+
+
+def test_another_export_in_the_same_directory_is_refused(filled: Company, tmp_path: Path) -> None:
     export_to(tmp_path, filled)
-    with pytest.raises(ExportConflict, match=sentence):
-        export_to(tmp_path, filled, **options)
+    with pytest.raises(ExportConflict, match="without --since"):
+        export_to(tmp_path, filled, since="1d", since_at=NOW)
     with transaction():
         other_company = create_company()
     with pytest.raises(ExportConflict, match=f"--environment {filled.environment_id}"):
