@@ -57,7 +57,8 @@ _LIST_ENTRIES = text(f"""
 
 
 _COUNT_ENTRIES = text(f"""
-    SELECT count(*) FILTER (WHERE {_IS_MATCH}), count(*) FROM (
+    -- Entries have the order of their ids: whatever is older than one that is too old is too old as well.
+    SELECT count(*) FILTER (WHERE {_IS_MATCH}), count(*) < :scan_limit OR min(at) < :since FROM (
         SELECT * FROM audit_entries WHERE workspace_id = :workspace_id ORDER BY id DESC LIMIT :scan_limit
     ) entry {_JOIN_ACTOR}
 """)
@@ -74,8 +75,8 @@ def count_audit_entries(workspace_id: uuid.UUID, filters: Mapping[str, str], sin
         "workspace_id": workspace_id,
         "scan_limit": scan_limit,
     }
-    number, rows = session().execute(_COUNT_ENTRIES, values).one()
-    return Count(number, rows < scan_limit, SCAN_LIMIT)
+    number, is_complete = session().execute(_COUNT_ENTRIES, values).one()
+    return Count(number, is_complete, SCAN_LIMIT)
 
 
 def list_audit_entries(

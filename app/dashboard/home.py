@@ -12,7 +12,7 @@ from app.dashboard.figures import Difference, Share
 from app.dashboard.pages import Page, PageBlueprint
 from app.dashboard.scope import Scope, current_workspaces
 from app.interactions.queries import find_newest_received_at
-from app.outcomes.queries import REVIEW_PAGES, ReviewItem, list_newest_complaints
+from app.outcomes.queries import REVIEW_PAGES, ReviewItem, list_newest_unsuccessful
 from app.products import service as products
 from app.products.queries import filter_workspaces_in_use
 from app.products.rules import KeyKind
@@ -35,7 +35,7 @@ class FailingOperation:
 
     item: OperationItem
     last_failure_on: date | None
-    complaint: ReviewItem | None
+    newest_review: ReviewItem | None
     """The newest review that says failure, or else partial; None where it is not among the newest ones."""
 
     @property
@@ -106,7 +106,7 @@ def _failing_operations(scope: Scope) -> list[FailingOperation]:
     days = list_operation_days(scope.environment.id, shown_days(scope), names)
     # Oldest first, so the last one stays.
     last_failures = {row.operation: row.day_on for row in days if row.failure}
-    complaints = list_newest_complaints(scope.environment.id, scope.since, names)
-    rows = [FailingOperation(item, last_failures.get(item.operation), complaints.get(item.operation)) for item in items]
+    reviews = list_newest_unsuccessful(scope.environment.id, scope.since, names)
+    rows = [FailingOperation(item, last_failures.get(item.operation), reviews.get(item.operation)) for item in items]
     # By the figure that is shown, in which a partial success is no success.
     return sorted(rows, key=lambda row: row.share.interval[0], reverse=True)

@@ -9,7 +9,7 @@ from app.core.errors import Unavailable
 from app.core.metrics.counting import find_metrics
 from app.core.metrics.readings import Reading
 from app.health.metrics import read_servers
-from app.metrics.sources import SOURCES, ZEROS
+from app.metrics.sources import SOURCES, zeros
 
 logger = logging.getLogger(__name__)
 
@@ -25,7 +25,7 @@ def collect() -> bytes:
     except exc.DBAPIError as error:
         # It answers: a migration is missing, or a statement took too long.
         readings, has_database = _no_readings(error), True
-    return metrics.format([*read_servers(has_database=has_database), *readings], ZEROS)
+    return metrics.format([*read_servers(has_database=has_database), *readings], zeros())
 
 
 def _read_database() -> list[Reading]:

@@ -1,6 +1,7 @@
 """The packages that read metrics from their tables, collected."""
 
 from collections.abc import Callable, Iterator
+from functools import cache
 
 from app.accounts.rules import FailureReason
 from app.core import protocol
@@ -27,11 +28,17 @@ SOURCES: tuple[Callable[[], Iterator[Reading]], ...] = (
 )
 """Each needs a transaction."""
 
-ZEROS: tuple[Reading, ...] = (
-    *(Reading(REFUSALS, 0, (code, str(error["status"]))) for code, error in protocol.read("errors.json").items()),
-    *(Reading(SCREENING_REFUSALS, 0, (rule_id,)) for rule_id in RULE_IDS),
-    *(Reading(LIMITS_HIT, 0, (name,)) for name in LimitName),
-    *(Reading(QUOTAS_HIT, 0, (name,)) for name in QuotaName),
-    *(Reading(SIGN_IN_FAILURES, 0, (reason.label,)) for reason in FailureReason),
-)
-"""Counters that no process has counted yet: Prometheus sees an increase only of what was there before."""
+
+@cache
+def zeros() -> tuple[Reading, ...]:
+    """Return the counters that no process may have counted yet: Prometheus sees an increase of what was there before.
+
+    Made when somebody asks, since most processes are never asked.
+    """
+    return (
+        *(Reading(REFUSALS, 0, (code, str(error["status"]))) for code, error in protocol.read("errors.json").items()),
+        *(Reading(SCREENING_REFUSALS, 0, (rule_id,)) for rule_id in RULE_IDS),
+        *(Reading(LIMITS_HIT, 0, (name,)) for name in LimitName),
+        *(Reading(QUOTAS_HIT, 0, (name,)) for name in QuotaName),
+        *(Reading(SIGN_IN_FAILURES, 0, (reason.label,)) for reason in FailureReason),
+    )

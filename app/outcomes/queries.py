@@ -44,10 +44,10 @@ REVIEW_PAGES = PagedTable(
 )
 
 
-MAX_COMPLAINT_SCAN = 300
+MAX_UNSUCCESSFUL_SCAN = 300
 """How many of the newest reviews are looked at for those that say failure or partial; some two milliseconds."""
 
-_NEWEST_COMPLAINTS = text(f"""
+_NEWEST_UNSUCCESSFUL = text(f"""
     -- Of the two outcomes, failure comes first in the alphabet as well.
     SELECT DISTINCT ON (operation) * FROM (
         SELECT {", ".join(f"{_COLUMNS[name]} AS {name}" for name in ReviewItem._fields)}
@@ -56,25 +56,25 @@ _NEWEST_COMPLAINTS = text(f"""
             WHERE environment_id = :environment_id AND created_at >= :since ORDER BY created_at DESC LIMIT :scan_limit
         ) f {JOIN_INTERACTION}
         WHERE f.outcome <> 'success'
-    ) complaints
+    ) unsuccessful
     WHERE operation = ANY(CAST(:operations AS text[])) ORDER BY operation, outcome, created_at DESC
 """)
 
 
-def list_newest_complaints(
+def list_newest_unsuccessful(
     environment_id: uuid.UUID, since: datetime, operations: Sequence[str]
 ) -> dict[str, ReviewItem]:
     """Return the newest review of each of some operations that says failure, or else the newest that says partial.
 
-    They are looked for among the newest `MAX_COMPLAINT_SCAN` reviews.
+    They are looked for among the newest `MAX_UNSUCCESSFUL_SCAN` reviews.
     """
     values = {
         "environment_id": environment_id,
         "since": since,
         "operations": list(operations),
-        "scan_limit": MAX_COMPLAINT_SCAN,
+        "scan_limit": MAX_UNSUCCESSFUL_SCAN,
     }
-    rows = [ReviewItem(*row) for row in session().execute(_NEWEST_COMPLAINTS, values)]
+    rows = [ReviewItem(*row) for row in session().execute(_NEWEST_UNSUCCESSFUL, values)]
     return {row.operation: row for row in rows}
 
 

@@ -2,6 +2,7 @@
 
 import json
 import re
+from datetime import timedelta
 from html import unescape
 
 import pytest
@@ -10,7 +11,9 @@ from sqlalchemy import text
 
 from app.accounts import queries, users
 from app.accounts.service import record_audit_entry
+from app.core import clock
 from app.core.database import session, transaction
+from app.core.wire.fields import EARLIEST
 from app.dashboard.rules import Change, list_changes
 from app.products import service as products
 from app.products.rules import Mode
@@ -56,6 +59,19 @@ def test_entries_are_those_of_the_days_that_are_shown(owner: FlaskClient, compan
     assert [(page.count("job.done"), page.count("job.old")) for page in shown] == [(1, 0), (1, 1)]
     exported = owner.get("/audit/export.ndjson?action=job&days=1").text
     assert (exported.count("job.done"), exported.count("job.old")) == (1, 0)
+
+
+def test_the_count_is_of_the_days_that_are_shown_however_much_is_older(
+    company: Company, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    add_entries(company, 12)
+    monkeypatch.setattr(queries, "SCAN_LIMIT", 6)
+    with transaction():
+        older = "CAST(details->>'number' AS integer) < 9"
+        session().execute(text(f"UPDATE audit_entries SET at = at - interval '5 days' WHERE {older}"))
+        since = clock.now() - timedelta(days=1)
+        counts = [queries.count_audit_entries(company.workspace_id, {}, moment) for moment in (since, EARLIEST)]
+    assert [(count.number, count.is_complete) for count in counts] == [(3, True), (7, False)]
 
 
 def test_fields_and_refusals_name_what_was_before() -> None:
