@@ -193,7 +193,8 @@ def test_real_servers_are_used_when_they_are_named(tmp_path: Path, servers: Any)
         "AGENT_FEEDBACK_MIGRATIONS_DATABASE_URL": servers.migrations_url(database_url),
         "REDIS_URL": servers.broker_url,
     }
-    with bin_dev("--port", str(free_port()), "--data-dir", ".", folder=tmp_path, environ=environ) as process:
+    settings = {**environ, "AGENT_FEEDBACK_WEBHOOKS_ALLOW_PRIVATE": "true"}
+    with bin_dev("--port", str(free_port()), "--data-dir", ".", folder=tmp_path, environ=settings) as process:
         read_until_ready(process)
         names = {child.name() for child in psutil.Process(process.pid).children(recursive=True)}
         assert not names & {"postgres", "valkey-server"}
@@ -208,6 +209,15 @@ def test_real_servers_are_used_when_they_are_named(tmp_path: Path, servers: Any)
             timeout=30,
         )
         assert len(json.loads(result.stdout)) == 2
+        _create_a_private_webhook(tmp_path)
+
+
+def _create_a_private_webhook(data_dir: Path) -> None:
+    """Run a command in a shell without the settings that `bin/dev` was given."""
+    command = [BIN / "flask", "webhook", "create", "--environment", credentials(data_dir)["environmentId"]]
+    command += ["--url", "http://127.0.0.1:9/hook", "--event", "review.created"]
+    environ = {**os.environ, "AGENT_FEEDBACK_DATA_DIR": str(data_dir)}
+    subprocess.run(command, cwd=ROOT, env=environ, capture_output=True, check=True, timeout=30)
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can become somebody else")
