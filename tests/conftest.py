@@ -176,18 +176,18 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     return Clock(monkeypatch)
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Order the tests: alone, the quick ones first, for they explain other failures; in parallel, the slow ones first.
 
-    What shares the processes of a journey runs in one worker of pytest-xdist.
+    What shares the processes of a journey runs in one worker of pytest-xdist, as does each other file, whose tests may
+    share a server or a browser. Runs before the hook of pytest-xdist, which reads the groups.
     """
     is_parallel = hasattr(config, "workerinput")
     items.sort(key=lambda item: _is_slow(item) is not is_parallel)
     for item in items:
-        if _uses_stack(item):
-            item.add_marker(pytest.mark.xdist_group("stack"))
-        elif not _is_slow(item):
-            item.add_marker(pytest.mark.xdist_group(item.nodeid.partition("::")[0]))
+        group = "stack" if _uses_stack(item) else item.nodeid.partition("::")[0]
+        item.add_marker(pytest.mark.xdist_group(group))
     if is_parallel:
         items.sort(key=lambda item: not _uses_stack(item))
 

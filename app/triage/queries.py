@@ -161,12 +161,16 @@ _NEWEST = """
     SELECT environment_id, id, kind, outcome FROM ({feedback}) newest
     WHERE environment_id = :environment_id AND created_at >= :since ORDER BY created_at DESC LIMIT :limit
 """
+# The triage of a review that is no failure is not looked up.
 _COUNT_NEW = text(f"""
-    SELECT kind, count(*) FILTER (WHERE {_STATE} = '{NEW}' AND (kind = '{REPORT}' OR outcome = 'failure')),
-           count(*) < :limit
+    SELECT kind, count(*) FILTER (
+        WHERE (kind = '{REPORT}' OR outcome = 'failure') AND '{NEW}' = coalesce((
+            SELECT state FROM triages WHERE environment_id = f.environment_id AND feedback_id = f.id LIMIT 1
+        ), '{NEW}')
+    ), count(*) < :limit
     FROM (
         ({_NEWEST.format(feedback=outcomes.FEEDBACK)}) UNION ALL ({_NEWEST.format(feedback=reports.FEEDBACK)})
-    ) f {_JOIN_TRIAGE}
+    ) f
     GROUP BY kind ORDER BY kind DESC
 """)
 
