@@ -17,8 +17,9 @@ from pathlib import Path
 from typing import Any, TextIO
 
 import psycopg2
+from flask import Flask
 
-from app import create_app
+from app import WORKER_TIMEOUTS, create_app
 from app.cli.dev.postgres import EmbeddedPostgres
 from app.cli.dev.server_process import socket_folder
 from app.cli.dev.supervisor import Supervisor, read_procfile
@@ -52,6 +53,8 @@ class Stack:
     company: Company
     log: Path
     commands: dict[str, list[str]]
+    app: Flask
+    """An app of the process of the tests, for commands and companies; it serves nothing."""
 
     @property
     def database_url(self) -> str:
@@ -69,17 +72,16 @@ class Stack:
         return self.query(statement, *parameters)[0][0]
 
     def flask(self, *arguments: str) -> Any:
-        """Run a command of the service and return what it printed as JSON."""
-        process = subprocess.run(
-            [BIN / "flask", *arguments, "--json"],
-            env=self.environ,
-            cwd=ROOT,
-            capture_output=True,
-            text=True,
-            timeout=60,
-            check=True,
-        )
-        return json.loads(process.stdout)
+        """Run a command of the service and return what it printed as JSON.
+
+        It runs in the process of the tests: starting another takes most of a second.
+        """
+        with self.app.app_context():
+            result = self.app.test_cli_runner().invoke(args=[*arguments, "--json"], catch_exceptions=False)
+        # PostgreSQL may be killed before the next one.
+        self.app.extensions["database"].dispose()
+        assert result.exit_code == 0, result.output
+        return json.loads(result.stdout)
 
     @contextmanager
     def stop_process(self, name: str) -> Iterator[None]:
@@ -100,7 +102,7 @@ class Stack:
 
     def create_companies(self, *modes: Mode) -> list[Company]:
         """Create a company for each of these modes."""
-        return _companies(self.environ, *modes)
+        return _companies(self.app, *modes)
 
     def wait_until_web_answers(self) -> None:
         wait_until(lambda: url_answers(self.url + "/healthz"), 30)
@@ -151,8 +153,10 @@ def running_stack(folder: Path, sweep_interval_s: int = 60, **variables: str) ->
         commands = read_procfile(ROOT / "Procfile")
         _run(commands.pop("release"), environ)
         url = environ["AGENT_FEEDBACK_PUBLIC_URL"]
-        (company,) = _companies(environ, Mode.NEVER_ASK)
-        stack = Stack(postgres, valkey, supervisor, environ, url, company, log, commands)
+        # It serves nothing: the process of the tests must not count, nor send traces.
+        app = create_app(Settings.from_env(environ), timeouts=WORKER_TIMEOUTS, serves_http=False)
+        (company,) = _companies(app, Mode.NEVER_ASK)
+        stack = Stack(postgres, valkey, supervisor, environ, url, company, log, commands, app)
         cleanup.callback(supervisor.end)
         for name, command in commands.items():
             supervisor.start(name, command)
@@ -191,9 +195,7 @@ def _environ(servers: Servers, database_url: str, folder: Path) -> dict[str, str
     }
 
 
-def _companies(environ: dict[str, str], *modes: Mode) -> list[Company]:
-    # It serves nothing: the process of the tests must not count, nor send traces.
-    app = create_app(Settings.from_env(environ), serves_http=False)
+def _companies(app: Flask, *modes: Mode) -> list[Company]:
     with app.app_context(), transaction():
         companies = [create_company(mode) for mode in modes]
     app.extensions["database"].dispose()
