@@ -173,18 +173,6 @@ def _start_again(data_dir: Path, demo: dict[str, Any]) -> None:
         assert "a copy is running" in second.stderr
 
 
-def test_killing_the_supervisor_leaves_nothing_that_hinders_the_next_start(tmp_path: Path) -> None:
-    with bin_dev("--port", str(free_port()), "--data-dir", ".", folder=tmp_path) as process:
-        read_until_ready(process)
-        children = psutil.Process(process.pid).children(recursive=True)
-        process.kill()
-        psutil.wait_procs(children, timeout=10)
-        assert [child.name() for child in children if child.is_running()] == []
-    with bin_dev("--port", str(free_port()), "--data-dir", ".", folder=tmp_path) as process:
-        read_until_ready(process)
-        assert send(credentials(tmp_path)) == 202
-
-
 def test_real_servers_are_used_when_they_are_named(tmp_path: Path, servers: Any) -> None:
     database_url = servers.database(f"named_{secrets.token_hex(4)}")
     environ = {
@@ -245,20 +233,29 @@ def test_an_ordinary_user_can_run_it_too(tmp_path: Path) -> None:
         shutil.rmtree(checkout)
 
 
-def test_servers_that_die_are_started_again_and_a_revoked_demo_key_is_replaced(tmp_path: Path) -> None:
+def test_it_recovers_from_killed_servers_and_supervisor_and_replaces_a_revoked_demo_key(tmp_path: Path) -> None:
     with bin_dev("--port", str(free_port()), "--data-dir", ".", folder=tmp_path) as process:
         read_until_ready(process)
         demo = credentials(tmp_path)
-        for child in psutil.Process(process.pid).children():
-            if child.name() in ("postgres", "valkey-server"):
-                child.kill()
-        wait_until(lambda: requests.get(demo["baseUrl"] + "/readyz", timeout=5).status_code == 200, 30)
-        assert send(demo) == 202
+        _kill_servers(process, demo)
         environ = {**os.environ, "AGENT_FEEDBACK_DATA_DIR": str(tmp_path)}
         revoke = [BIN / "flask", "key", "revoke", demo["productKey"].split("_")[2]]
         subprocess.run(revoke, cwd=ROOT, env=environ, check=True, capture_output=True, timeout=30)
+        children = psutil.Process(process.pid).children(recursive=True)
+        process.kill()
+        psutil.wait_procs(children, timeout=10)
+        assert [child.name() for child in children if child.is_running()] == []
     with bin_dev("--port", str(free_port()), "--data-dir", ".", folder=tmp_path) as process:
         read_until_ready(process)
         second_credentials = credentials(tmp_path)
         assert second_credentials["productKey"] != demo["productKey"]
         assert send(second_credentials) == 202
+
+
+def _kill_servers(process: "subprocess.Popen[str]", demo: dict[str, Any]) -> None:
+    """Kill PostgreSQL and Valkey, and wait until they are started again."""
+    for child in psutil.Process(process.pid).children():
+        if child.name() in ("postgres", "valkey-server"):
+            child.kill()
+    wait_until(lambda: requests.get(demo["baseUrl"] + "/readyz", timeout=5).status_code == 200, 30)
+    assert send(demo) == 202
