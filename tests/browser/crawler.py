@@ -3,11 +3,10 @@
 import re
 from collections.abc import Iterator
 
-from selenium.webdriver.common.by import By
-
 from tests.browser.conftest import Page
 
 MAX_PAGES = 60
+LINKS = "return [...document.links].map((link) => link.href)"
 _ID = re.compile(r"[0-9a-f]{8,}[0-9a-f-]*|customer_\w+|(?<=/fields/)[^/]+")
 _NO_PAGE = re.compile(r"/(docs|playground|\.well-known|sdk|openapi|llms)|.*/export\.|.*#")
 
@@ -30,7 +29,7 @@ def addresses(page: Page, origin: str, *first_paths: str) -> Iterator[str]:
         patterns.add(pattern_of(address))
         page.driver.get(address)
         yield address
-        links = [link.get_attribute("href") or "" for link in page.driver.find_elements(By.TAG_NAME, "a")]
+        links: list[str] = page.driver.execute_script(LINKS)
         waiting += [link for link in links if link.startswith(origin) and _is_page(link.removeprefix(origin))]
 
 
