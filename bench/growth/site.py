@@ -12,11 +12,8 @@ from pathlib import Path
 
 import psutil
 import psycopg2
-from flask import Flask
 
-from app import WORKER_TIMEOUTS, create_app
 from bench.load import Measurement, send
-from config.settings import Settings
 from tests.journeys.stack import Stack, running_stack
 
 
@@ -25,7 +22,6 @@ class Site:
     """A service whose jobs run in this process, when they are measured; it has no worker and no beat."""
 
     stack: Stack
-    app: Flask
     environment_id: uuid.UUID
     cookie: str
     """Of a signed-in user."""
@@ -57,7 +53,7 @@ class Site:
     def run(self, job: Callable[[], object]) -> None:
         """Run a job."""
         started_at = time.process_time()
-        with self.app.app_context():
+        with self.stack.app.app_context():
             job()
         self.job_cpu_s += time.process_time() - started_at
 
@@ -69,9 +65,7 @@ def running_site(folder: Path) -> Iterator[Site]:
     with running_stack(folder) as stack:
         for name in ("worker", "beat"):
             stack.supervisor.stop(name)
-        app = create_app(Settings.from_env(stack.environ), timeouts=WORKER_TIMEOUTS, serves_http=False)
-        yield Site(stack, app, stack.company.environment_id, _sign_in(stack))
-        app.extensions["database"].dispose()
+        yield Site(stack, stack.company.environment_id, _sign_in(stack))
 
 
 def _sign_in(stack: Stack) -> str:
