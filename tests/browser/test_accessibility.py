@@ -29,6 +29,10 @@ CUT_LISTS = """
 const lists = [...document.querySelectorAll(".wide:has(> .stacked)")];
 return lists.filter((list) => list.scrollWidth > list.clientWidth).map((list) => list.ariaLabel || list.textContent);
 """
+OVERFLOWING_CELLS = """
+const cells = [...document.querySelectorAll("th, td")];
+return cells.filter((cell) => cell.scrollWidth > cell.clientWidth + 1).map((cell) => cell.textContent.trim());
+"""
 RUN_AXE = "const done = arguments[0]; axe.run(%s).then((results) => done(results.violations));"
 
 
@@ -126,6 +130,8 @@ def test_every_page_is_accessible_quiet_and_fits_a_phone(page: Page, sample_work
         problems += [f"{address}, dark: {violation}" for violation in violations(page, "{runOnly: ['color-contrast']}")]
         problems += [f"{address}: asks {entry}" for entry in foreign_requests(page, sample_workspace.url)]
         problems += [f"{address}: {entry['message']}" for entry in page.driver.get_log("browser")]
+        cells = page.driver.execute_script(OVERFLOWING_CELLS)
+        problems += [f"{address}: the cell of {cell} is too narrow" for cell in cells]
         problems += [f"{address}: {problem}" for problem in problems_on_a_phone(page)]
     assert problems == []
     assert visited > 20
