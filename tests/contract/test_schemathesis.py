@@ -11,8 +11,8 @@ from tests.context_api import handle
 from tests.factories import bearer
 from tests.journeys.stack import BIN, Stack
 
-EXAMPLES = 15
-EXAMPLES_WITH_A_PASSWORD = 5
+EXAMPLES = 30
+EXAMPLES_WITH_A_PASSWORD = 10
 """Each costs a slow hash, and soon all are throttled."""
 SEED = 20261121
 

@@ -88,7 +88,7 @@ def require_node() -> None:
 def install(stack: Stack, folder: Path, *packages: str) -> NodeProject:
     """Return a project that has installed the SDK from the service, and these packages of npm's registry.
 
-    The test is skipped where the registry cannot be reached.
+    The test is skipped where it needs the registry and that cannot be reached.
     """
     (folder / "package.json").write_text('{"type": "module"}')
     url = requests.get(f"{stack.url}/.well-known/agent-feedback-v1.json", timeout=10).json()["integrations"]["node"]
@@ -101,6 +101,7 @@ def install(stack: Stack, folder: Path, *packages: str) -> NodeProject:
 
 
 def install_from_registry(project: NodeProject, packages: tuple[str, ...]) -> None:
+    """Install packages of npm's registry, or skip the test where it cannot be reached."""
     try:
         project.run(*INSTALL, "--prefer-offline", *packages)
     except AssertionError as error:

@@ -155,6 +155,7 @@ def running_stack(folder: Path, sweep_interval_s: int = 60, **variables: str) ->
         url = environ["AGENT_FEEDBACK_PUBLIC_URL"]
         # It serves nothing: the process of the tests must not count, nor send traces.
         app = create_app(Settings.from_env(environ), timeouts=WORKER_TIMEOUTS, serves_http=False)
+        cleanup.callback(app.extensions["database"].dispose)
         (company,) = _companies(app, Mode.NEVER_ASK)
         stack = Stack(postgres, valkey, supervisor, environ, url, company, log, commands, app)
         cleanup.callback(supervisor.end)

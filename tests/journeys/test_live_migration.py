@@ -64,7 +64,7 @@ def copy(stack: Stack) -> Stack:
         with transaction():
             company = create_company()
     app.extensions["database"].dispose()
-    return replace(stack, environ=environ, company=company)
+    return replace(stack, environ=environ, company=company, app=app)
 
 
 def readiness(url: str) -> tuple[int, bool]:

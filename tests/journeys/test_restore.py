@@ -1,12 +1,11 @@
 """A dump of the running service, restored into a new server, where it goes on."""
 
-import json
 import shutil
 import subprocess
 import uuid
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -126,13 +125,9 @@ def running_worker(stack: Stack, environ: dict[str, str], log: Path) -> Iterator
                 process.terminate()
 
 
-def secrets_status(environ: dict[str, str]) -> Any:
-    app = create_app(Settings.from_env(environ), serves_http=False)
-    with app.app_context():
-        result = app.test_cli_runner().invoke(args=["secrets", "status", "--json"])
-    assert result.exit_code == 0, result.output
-    app.extensions["database"].dispose()
-    return json.loads(result.output)["problems"]
+def with_environ(stack: Stack, environ: dict[str, str]) -> Stack:
+    """Return the stack with another environment, and the app of that."""
+    return replace(stack, environ=environ, app=create_app(Settings.from_env(environ), serves_http=False))
 
 
 def test_the_service_goes_on_from_a_dump_of_its_traffic(stack: Stack, customer: Customer, tmp_path: Path) -> None:
@@ -146,8 +141,8 @@ def test_the_service_goes_on_from_a_dump_of_its_traffic(stack: Stack, customer: 
             run_postgres("pg_dump", "--format=custom", "--file", dump, stack.database_url)
     assert crowd.failures() == []
     with restored_environ(stack, dump, tmp_path) as environ:
-        copy = Stack(**{**vars(stack), "environ": environ})
-        assert secrets_status(environ) == []
+        copy = with_environ(stack, environ)
+        assert copy.flask("secrets", "status")["problems"] == []
         assert copy.waiting_rows()["telemetry_inbox"] > 0
         assert copy.waiting_rows()["promotions"] > 0
         with running_web(copy) as web, running_worker(copy, environ, tmp_path / "worker.log"):
@@ -156,7 +151,7 @@ def test_the_service_goes_on_from_a_dump_of_its_traffic(stack: Stack, customer: 
             assert_all_rows_are_processed(copy, waiting_event["interactionId"])
         rows = copy.query("SELECT interaction_id, id FROM reviews")
         assert answered.items() <= {str(interaction_id): str(id_) for interaction_id, id_ in rows}.items()
-        assert_other_secrets_are_told(environ, customer)
+        assert_other_secrets_are_told(copy, customer)
 
 
 def assert_it_goes_on(copy: Stack, url: str, customer: Customer) -> None:
@@ -174,10 +169,10 @@ def assert_all_rows_are_processed(copy: Stack, interaction_id: str) -> None:
     assert copy.value("SELECT count(*) FROM interactions WHERE id = %s", interaction_id) == 1
 
 
-def assert_other_secrets_are_told(environ: dict[str, str], customer: Customer) -> None:
+def assert_other_secrets_are_told(copy: Stack, customer: Customer) -> None:
     """Start with other secrets, and compare what the service says with what works."""
-    other = environ | {"AGENT_FEEDBACK_KEY_PEPPER": new_secret(), "AGENT_FEEDBACK_SEALING_KEYS": new_secret()}
-    problems = "\n".join(secrets_status(other))
+    other = copy.environ | {"AGENT_FEEDBACK_KEY_PEPPER": new_secret(), "AGENT_FEEDBACK_SEALING_KEYS": new_secret()}
+    problems = "\n".join(with_environ(copy, other).flask("secrets", "status")["problems"])
     for words in ("product keys is refused", "keys are refused (401)", "evidence that is sent again is counted twice"):
         assert words in problems
     app = create_app(Settings.from_env(other))

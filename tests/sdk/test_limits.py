@@ -2,11 +2,12 @@
 
 import json
 import logging
+import random
 import time
 
 import pytest
 from agent_feedback.http.circuit_breaker import CircuitBreaker
-from agent_feedback.http.client import HttpResponse
+from agent_feedback.http.client import HttpResponse, backoff_s
 from agent_feedback.telemetry.refusals import exceeded_quota
 
 from tests.sdk.conftest import MakeQueue
@@ -16,6 +17,14 @@ LIMITED = Reply(
     429, json.dumps({"error": "Wait.", "code": "rate_limited", "limit": "key"}).encode(), (("Retry-After", "1"),)
 )
 EXCEEDED = Reply(403, json.dumps({"error": "No more.", "code": "quota_exceeded", "quota": "events"}).encode())
+
+
+def test_pauses_differ_and_leave_the_random_numbers_of_the_product_alone() -> None:
+    state = random.getstate()
+    pauses = {backoff_s(3, 1.0, 60.0) for _ in range(20)}
+    assert random.getstate() == state
+    assert len(pauses) > 1
+    assert all(2 <= pause <= 4 for pause in pauses)
 
 
 def test_a_limit_costs_no_attempt_and_loses_nothing(endpoint: Endpoint, make_queue: MakeQueue) -> None:

@@ -24,6 +24,9 @@ MAX_RETRY_AFTER_S = 600.0
 """A longer `Retry-After` counts as this much."""
 MAX_DOUBLINGS = 10
 
+# The module's generator is the product's, which may have seeded it; this one has no state that forks would share.
+_jitter = random.SystemRandom()
+
 USER_AGENT = f"agent-feedback-python/{VERSION}"
 
 _REFUSED_HEADER = "Agent-Feedback-Refused"
@@ -190,4 +193,4 @@ def _open(connection: Connection) -> None:
 def backoff_s(failures: int, first_s: float, max_s: float) -> float:
     """Return the seconds to wait after so many failures in a row: doubled each time, bounded, and jittered."""
     doublings = min(max(failures - 1, 0), MAX_DOUBLINGS)
-    return min(first_s * 2.0**doublings, max_s) * random.uniform(0.5, 1.0)
+    return min(first_s * 2.0**doublings, max_s) * _jitter.uniform(0.5, 1.0)
