@@ -68,7 +68,7 @@ def test_outcomes_refuse_bad_bodies_where_no_review_is_stored(stack: Stack) -> N
 
 
 def test_reports_do_what_they_say(stack: Stack) -> None:
-    ask(stack, "POST /api/v2/reports$", CHECKS, stack.company.capability())
+    ask(stack, "POST /api/v2/reports(/preview)?$", CHECKS, stack.company.capability())
 
 
 def test_consent_does_what_it_says(stack: Stack) -> None:
