@@ -43,6 +43,9 @@ ROOT = Path(__file__).resolve().parents[1]
 
 NO_DATA_DIR = "/nonexistent"
 
+MAX_ID_CHARACTERS = 100
+"""Of a parameter in a test's name, which pytest also puts into the environment of every program that a test starts."""
+
 
 @dataclass(frozen=True)
 class Servers:
@@ -174,6 +177,11 @@ def context_api(client: FlaskClient, company: Company) -> ContextApi:
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     return Clock(monkeypatch)
+
+
+def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
+    """Name a parameter that is a long text by its argument; pytest names every other."""
+    return argname if isinstance(val, str | bytes) and len(val) > MAX_ID_CHARACTERS else None
 
 
 @pytest.hookimpl(tryfirst=True)

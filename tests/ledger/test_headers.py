@@ -91,7 +91,7 @@ def test_the_parts_of_unanswered_batches_are_taken_out_of_what_is_certain() -> N
         f"{X}:undelivered=1,stolen=1",
         f"{X}:undelivered=-1",
         f"{X[:-1]}g:undelivered=1",
-        ";".join(f"{uuid.uuid4()}:undelivered=1" for _ in range(33)),
+        ";".join(f"{uuid.UUID(int=number, version=4)}:undelivered=1" for number in range(33)),
         f"{X}:undelivered=1;" * 1_000,
     ],
 )
