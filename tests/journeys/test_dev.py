@@ -10,15 +10,17 @@ import subprocess
 import time
 import uuid
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
 import psutil
+import psycopg2
 import pytest
 import requests
 from agent_feedback.capability import ProductKey, mint
 
+from config.settings import RUNNING_COPY
 from tests.conftest import ROOT
 from tests.factories import NOTE, bearer, event
 from tests.journeys.stack import BIN, free_port, wait_until
@@ -90,7 +92,7 @@ def test_it_starts_says_what_a_newcomer_needs_and_ends_everything(tmp_path: Path
         assert (data_dir / "credentials.json").stat().st_mode & 0o077 == 0
         assert send(demo) == 202
         _sign_in(demo)
-        wait_until(lambda: len(_products(data_dir)) == 4, 30)
+        wait_until(lambda: _count_products(data_dir) == 4, 30)
         _follow_the_advice(output, data_dir)
         _shows_a_review(process, demo)
         children = psutil.Process(process.pid).children(recursive=True)
@@ -114,13 +116,13 @@ def _sign_in(demo: dict[str, Any]) -> None:
     assert "One loop, step by step" in requests.get(demo["baseUrl"] + "/playground", timeout=10).text
 
 
-def _products(data_dir: Path) -> list[dict[str, str]]:
-    """Return the products of both workspaces: one's own, and those of the sample data once they are there."""
-    environ = {**os.environ, "AGENT_FEEDBACK_DATA_DIR": str(data_dir)}
-    command = [BIN / "flask", "product", "list", "--json"]
-    result = subprocess.run(command, cwd=ROOT, env=environ, capture_output=True, check=True, timeout=30)
-    products: list[dict[str, str]] = json.loads(result.stdout)
-    return products
+def _count_products(data_dir: Path) -> int:
+    """Return how many products both workspaces have: one's own, and those of the sample data once they are there."""
+    environ = json.loads((data_dir / RUNNING_COPY).read_text())
+    with closing(psycopg2.connect(environ["DATABASE_URL"])) as connection, connection.cursor() as cursor:
+        cursor.execute("SELECT count(*) FROM products")
+        (count,) = cursor.fetchone() or (0,)
+        return int(count)
 
 
 def _is_short(output: str, demo: dict[str, Any]) -> None:
