@@ -1,37 +1,11 @@
 import assert from 'node:assert/strict';
-import { createServer, request } from 'node:http';
-import { after, afterEach, before, describe, it } from 'node:test';
+import { request } from 'node:http';
+import { describe, it } from 'node:test';
 import compression from 'compression';
 import express from 'express';
-import { AgentFeedback } from '../src/index.js';
-import { COMPANY_KEY, KEY, close, listen, startService } from './recording_service.js';
+import { feedback, serve, service } from './running_sdk.js';
 
 const JSON_TYPE = { 'Content-Type': 'application/json' };
-
-let service;
-let feedback;
-const cleanups = [];
-
-before(async () => {
-  service = await startService();
-  feedback = new AgentFeedback({ apiKey: KEY, endpoint: service.url, companyKey: COMPANY_KEY, contextTimeout: 5000 });
-});
-afterEach(async () => {
-  for (const cleanup of cleanups.splice(0)) {
-    await cleanup();
-  }
-});
-after(async () => {
-  await feedback.shutdown();
-  await service.close();
-});
-
-/** Serve an application and return its URL. */
-async function serve(app) {
-  const server = createServer(app);
-  cleanups.push(() => close(server));
-  return listen(server);
-}
 
 describe('a response of Express', () => {
   /** Start an application with these middlewares before its route, and return its URL. */

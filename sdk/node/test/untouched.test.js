@@ -1,46 +1,12 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { createServer } from 'node:http';
-import { after, afterEach, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
-import { AgentFeedback } from '../src/index.js';
 import { sendRaw } from './raw.js';
-import { COMPANY_KEY, KEY, close, listen, startService } from './recording_service.js';
+import { GET, serve, serveProduct } from './running_sdk.js';
 
 const JSON_TYPE = { 'Content-Type': 'application/json' };
 const SIZE = 8 * 1024 * 1024;
-
-let service;
-let feedback;
-const cleanups = [];
-
-before(async () => {
-  service = await startService();
-  feedback = new AgentFeedback({ apiKey: KEY, endpoint: service.url, companyKey: COMPANY_KEY, contextTimeout: 5000 });
-});
-afterEach(async () => {
-  for (const cleanup of cleanups.splice(0)) {
-    await cleanup();
-  }
-});
-after(async () => {
-  await feedback.shutdown();
-  await service.close();
-});
-
-/** Serve a listener and return its URL. */
-async function serve(listener, create = createServer) {
-  const server = create(listener);
-  cleanups.push(() => close(server));
-  return listen(server);
-}
-
-/** Serve a listener of the product with the SDK around it. */
-function serveProduct(listener) {
-  return serve(feedback.http(listener));
-}
-
-const GET = 'GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n';
 
 describe('a response that is not eligible', () => {
   const text = '{"a":1}';
