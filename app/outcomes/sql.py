@@ -1,6 +1,8 @@
 """SQL fragments about reviews that statements of other packages are made of."""
 
-WORDS = "(to_tsvector('simple', note) || array_to_tsvector(ARRAY[environment_id::text]))"
+from app.core.database.words import separate
+
+WORDS = f"(to_tsvector('simple', {separate('note')}) || array_to_tsvector(ARRAY[environment_id::text]))"
 """The words of a review and its tenant, as they are indexed; written as PostgreSQL writes it."""
 
 FEEDBACK = f"""

@@ -1,7 +1,9 @@
 """SQL fragments about reports that statements of other packages are made of."""
 
+from app.core.database.words import separate
+
 WORDS = (
-    "((to_tsvector('simple', summary) || to_tsvector('simple', findings))"
+    f"((to_tsvector('simple', {separate('summary')}) || to_tsvector('simple', {separate('findings::text')}::jsonb))"
     " || array_to_tsvector(ARRAY[environment_id::text]))"
 )
 """The words of a report with its findings, and its tenant, as they are indexed; written as PostgreSQL writes it."""

@@ -9,6 +9,7 @@ from sqlalchemy import text
 
 from app.core.database import session
 from app.core.database.pages import Count, Criteria, Page, PagedTable, Position
+from app.core.database.words import separate
 from app.interactions.sql import INTERACTION_COLUMNS, JOIN_INTERACTION
 from app.outcomes import sql as outcomes
 from app.reports import sql as reports
@@ -73,11 +74,12 @@ _COLUMNS = {
 }
 
 # The tenant is one of the words of a row. A text without a word is in no row.
-_QUERY = "(plainto_tsquery('simple', :q) && CAST('''' || CAST(:tenant_id AS text) || '''' AS tsquery))"
+_SOUGHT = f"plainto_tsquery('simple', {separate(':q')})"
+_QUERY = f"({_SOUGHT} && CAST('''' || CAST(:tenant_id AS text) || '''' AS tsquery))"
 
 
 def _has_words(row: str) -> str:
-    return f"numnode(plainto_tsquery('simple', :q)) > 0 AND {row}.words @@ {_QUERY}"
+    return f"numnode({_SOUGHT}) > 0 AND {row}.words @@ {_QUERY}"
 
 
 def _match(row: str) -> str:

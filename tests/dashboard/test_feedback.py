@@ -152,6 +152,18 @@ def test_a_search_without_a_word_finds_nothing_and_breaks_nothing(
     assert re.findall(LINK, response.text) == []
 
 
+@pytest.mark.parametrize(
+    "words", ["orders", "items", "orders/items", "example", "api.example.com", "title", "delivery", "or"]
+)
+def test_words_beside_slashes_points_and_brackets_are_found(signed_in: FlaskClient, reader: Reader, words: str) -> None:
+    text = "The path orders/items of api.example.com lacks a <title>, price-and/or delivery."
+    ids = [reader.store_review(MINUTE, note=text)]
+    finding = {"kind": "friction", "topic": "paths", "detail": 'C:\\new "quoted" 1.5 ' + text}
+    ids.append(reader.store_report(2 * MINUTE, findings=[finding]))
+    reader.store_review(3 * MINUTE)
+    assert listed(signed_in, f"q={words}") == ids
+
+
 def test_words_of_another_company_are_not_found(signed_in: FlaskClient, reader: Reader) -> None:
     with transaction():
         other_company = create_company()
