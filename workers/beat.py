@@ -1,7 +1,7 @@
 """Beat: sends the periodic jobs to their queues, and needs neither the Flask app nor the database for that."""
 
 import logging
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
 from celery import Celery
@@ -26,6 +26,12 @@ class PeriodicSchedule(schedule):
             return schedstate(is_due=True, next=self.seconds)
         return super().is_due(last_run_at)
 
+
+LONG_AGO = datetime.fromtimestamp(0, UTC)
+"""The last run of every job when beat starts, so that each is due at once.
+
+Beat keeps what it has sent in memory; were it restarted every half an hour, an hourly job would never run.
+"""
 
 logger = logging.getLogger(__name__)
 
@@ -58,6 +64,7 @@ app.conf.update(
         entry.name: {
             "task": entry.job,
             "schedule": PeriodicSchedule(entry.period_s),
+            "last_run_at": LONG_AGO,
             "options": {
                 "queue": QUEUES[entry.job],
                 "expires": entry.expires_s,

@@ -11,6 +11,7 @@ import psutil
 import pytest
 
 from config.broker import PUBLISH_TIMEOUT_S
+from config.jobs import Job
 from tests.factories import NOTE
 from tests.journeys.load import Sender
 from tests.journeys.stack import Stack, wait_until
@@ -209,3 +210,10 @@ def test_the_sweeps_find_what_no_notification_announced_and_the_days_are_counted
     )
     count_reviews = "SELECT coalesce(sum(success + partial + failure), 0) FROM interaction_days"
     wait_until(lambda: stack.value(count_reviews) == stack.value("SELECT count(*) FROM reviews"), VISIBLE_WITHIN_S)
+
+
+def test_beat_sends_every_job_when_it_starts_however_long_its_period_is(stack: Stack) -> None:
+    with stack.stop_process("beat"):
+        stopped_at = stack.value("SELECT clock_timestamp()")
+    sent = "SELECT count(*) FROM job_runs WHERE scheduled_at > %s"
+    wait_until(lambda: stack.value(sent, stopped_at) == len(Job), 20)
