@@ -137,6 +137,7 @@ def test_the_service_goes_on_from_a_dump_of_its_traffic(stack: Stack, customer: 
         with stack.stop_process("worker"):
             # What waits for a job is in the dump, too.
             post(stack.url, "/api/v2/telemetry/batches", customer.company.product_key, {"events": [waiting_event]})
+            post(stack.url, "/api/v2/outcomes", customer.company.capability(), REVIEW)
             answered = dict(crowd.reviews)
             run_postgres("pg_dump", "--format=custom", "--file", dump, stack.database_url)
     assert crowd.failures() == []
