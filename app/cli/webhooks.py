@@ -48,7 +48,7 @@ def list_endpoints(environment_id: uuid.UUID | None) -> list[Row]:
     type=click.IntRange(0, MAX_OVERLAP_HOURS),
     default=DEFAULT_OVERLAP_HOURS,
     show_default=True,
-    help="How many hours the old secret signs as well.",
+    help="How many hours the old secret signs as well; 0 ends all older secrets at once.",
 )
 def rotate(endpoint_id: uuid.UUID, overlap_hours: int) -> Row:
     """Give an endpoint a new secret. It is printed once."""
