@@ -16,7 +16,7 @@ from app.core.settings import current_settings
 from app.events import service as events
 from app.events.rules import EventType
 from app.products import service as products
-from app.webhooks.addresses import AddressError, BadUrl, read_url, resolve
+from app.webhooks.addresses import AddressError, BadUrl, read_host, read_url, resolve
 from app.webhooks.models import WebhookEndpoint
 from app.webhooks.rules import MAX_ENDPOINTS, MAX_OVERLAP_HOURS, DisabledReason
 from app.webhooks.signing import create_secret, secret_seal
@@ -201,7 +201,7 @@ def _subscribe(environment_id: uuid.UUID) -> None:
 def _record(endpoint: WebhookEndpoint, actor: str, action: str, **details: Any) -> None:
     """Write an audit entry; of the URL it has only the host, since the rest may be a secret of the receiver."""
     product = products.get_product(products.get_environment(endpoint.environment_id).product_id)
-    host = read_url(endpoint.url, allows_private=True).host
+    host = read_host(endpoint.url)
     record_audit_entry(
         product.workspace_id,
         actor,

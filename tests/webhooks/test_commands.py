@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
-from sqlalchemy import select
+from sqlalchemy import select, update
 
 from app.accounts.models import AuditEntry
 from app.core.database import session, transaction
@@ -75,6 +75,7 @@ def test_the_outbox_takes_what_the_endpoints_take(app: Flask, company: Company) 
         ("http://93.184.215.14/", "by https only"),
         ("https://127.0.0.1/", "not on the public internet"),
         ("https://localhost/", "not on the public internet"),
+        ("https://localhost.:9313/", "neither a name nor an IP address"),
         ("https://user:password@93.184.215.14/", "credentials"),
     ],
 )
@@ -84,6 +85,15 @@ def test_an_endpoint_that_nothing_would_be_sent_to_is_refused(
     arguments = ["--environment", str(company.environment_id), "--url", url, "--event", "review.created"]
     assert sentence in run_failing(app, "webhook", "create", *arguments)
     assert list_rows(WebhookEndpoint, "id") == []
+
+
+def test_an_endpoint_whose_url_is_refused_by_now_can_be_removed(app: Flask, company: Company) -> None:
+    endpoint_id = create(app, company)["endpointId"]
+    with transaction():
+        session().execute(update(WebhookEndpoint).values(url="https://localhost.:9313/"))
+    run(app, "webhook", "rotate", endpoint_id)
+    run(app, "webhook", "remove", endpoint_id)
+    assert run(app, "webhook", "list") == []
 
 
 def test_what_is_unknown_is_said(app: Flask, company: Company) -> None:
