@@ -78,6 +78,12 @@ def get_endpoint(endpoint_id: uuid.UUID) -> WebhookEndpoint:
     return endpoint
 
 
+def check_endpoint(environment_id: uuid.UUID, endpoint_id: uuid.UUID) -> None:
+    """Refuse an endpoint that the environment does not have."""
+    if session().get(WebhookEndpoint, (environment_id, endpoint_id)) is None:
+        raise NotFound("This environment has no webhook endpoint with this id.")
+
+
 def rotate_secret(endpoint_id: uuid.UUID, overlap_hours: int, actor: str = COMMAND_LINE_ACTOR) -> NewSecret:
     """Give an endpoint a new secret; the old one signs as well until the overlap has passed.
 

@@ -11,9 +11,9 @@ from sqlalchemy import select, update
 from app.accounts.models import AuditEntry
 from app.core.database import session, transaction
 from app.events.models import EventSubscription
-from app.webhooks import delivery
+from app.webhooks import delivery, log, service
 from app.webhooks.models import WebhookEndpoint
-from app.webhooks.rules import MAX_ENDPOINTS
+from app.webhooks.rules import MAX_ENDPOINTS, DisabledReason
 from tests.cli.test_commands import run, run_failing
 from tests.factories import Company, create_company
 from tests.webhooks.outbox import PUBLIC_URL, get_endpoint, list_rows
@@ -135,3 +135,34 @@ def test_deliveries_are_listed_and_replayed(
     assert of_endpoint_alone == run(private_app, "webhook", "deliveries", *of_environment)
     assert "--environment" in run_failing(private_app, "webhook", "deliveries")
     assert "no environment" in run_failing(private_app, "webhook", "list", "--environment", str(uuid.uuid4()))
+
+
+def test_the_endpoint_of_another_environment_has_no_deliveries_here(app: Flask, company: Company) -> None:
+    with transaction():
+        other_company = create_company()
+    endpoint_id = create(app, other_company)["endpointId"]
+    arguments = ["webhook", "deliveries", "--endpoint", endpoint_id, "--environment"]
+    assert "no webhook endpoint" in run_failing(app, *arguments, str(company.environment_id))
+    assert run(app, *arguments, str(other_company.environment_id)) == []
+
+
+def test_what_waits_for_a_disabled_or_removed_endpoint_has_no_next_attempt(
+    client: FlaskClient, app: Flask, company: Company
+) -> None:
+    endpoint_id = create(app, company)["endpointId"]
+    review_and_promote(client, company)
+    log.queue_deliveries()
+
+    def next_attempt_at() -> Any:
+        (row,) = run(app, "webhook", "deliveries", "--environment", str(company.environment_id))
+        assert row["state"] == "pending"
+        return row["nextAttemptAt"]
+
+    planned = next_attempt_at()
+    with transaction():
+        service.disable_endpoint(company.environment_id, uuid.UUID(endpoint_id), DisabledReason.FAILING)
+    disabled = next_attempt_at()
+    run(app, "webhook", "enable", endpoint_id)
+    enabled = next_attempt_at()
+    run(app, "webhook", "remove", endpoint_id)
+    assert (planned is not None, disabled, enabled, next_attempt_at()) == (True, None, planned, None)
