@@ -21,7 +21,7 @@ FIRST_UNPRIVILEGED_PORT = 1_024
 MAX_NAME_LENGTH = 253
 """Of a host, by RFC 1035, as is the length of its labels."""
 
-_AUTHORITY = re.compile(r"(?:\[(?P<ipv6>[0-9a-f:.]+)\]|(?P<name>[^][:@]+))(?::[0-9]*)?", re.IGNORECASE)
+_AUTHORITY = re.compile(r"(?:\[(?P<ipv6>[0-9a-f:.]+)\]|(?P<name>[^][:@]+))(?::[0-9]*)?")
 _LABEL = re.compile(r"[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?")
 _NUMBER = re.compile(r"[0-9]+|0x[0-9a-f]*")
 
