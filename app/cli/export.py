@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 import orjson
 
+from app.cli.folder import Folder
 from app.cli.output import Since, read_instant
 from app.core.errors import ApiError
 from app.exports import service
@@ -18,7 +19,7 @@ from app.exports.service import Export
 @click.option("--environment", "environment_id", type=click.UUID, required=True)
 @click.option("--since", type=Since(), help="A date, an instant or such as 30d; else everything that is kept.")
 @click.option("--format", "format_", type=click.Choice([str(format_) for format_ in Format]), default="ndjson")
-@click.option("--to", "folder", type=click.Path(file_okay=False, path_type=Path), required=True)
+@click.option("--to", "folder", type=Folder(), required=True)
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
 def export(environment_id: uuid.UUID, since: str | None, format_: str, folder: Path, as_json: bool) -> None:
     """Write interactions, reviews, reports, decisions, outcomes and evidence counts of an environment into files.

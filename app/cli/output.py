@@ -55,11 +55,12 @@ def read_instant(text: str) -> datetime | None:
 
 
 def command(
-    group: click.Group, name: str, *, needs_settings: bool = True
+    group: click.Group, name: str, *, needs_settings: bool = True, has_problem: Callable[[Any], bool] | None = None
 ) -> Callable[[Callable[..., Row | list[Row]]], click.Command]:
     """Register a function as a command that runs in one transaction and prints its rows; adds the option --json.
 
-    One that needs no settings of the service has no transaction either.
+    One that needs no settings of the service has no transaction either. One that checks something exits with 1 after
+    it has printed what `has_problem` is true of.
     """
 
     def decorator(function: Callable[..., Row | list[Row]]) -> click.Command:
@@ -72,6 +73,8 @@ def command(
             except ApiError as error:
                 raise click.ClickException(str(error)) from None
             click.echo(_as_json(result) if as_json else _as_text(result))
+            if has_problem is not None and has_problem(result):
+                click.get_current_context().exit(1)
 
         return group.command(name)(run)
 

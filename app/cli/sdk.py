@@ -5,6 +5,7 @@ from pathlib import Path
 
 import click
 
+from app.cli.folder import Folder
 from app.cli.output import Row, command
 from app.cli.wire import wire_schemas
 from app.core import protocol
@@ -14,7 +15,7 @@ group = click.Group("sdk")
 
 
 @command(group, "build", needs_settings=False)
-@click.option("--output", type=click.Path(file_okay=False, path_type=Path), default=Path("sdk/dist"), show_default=True)
+@click.option("--output", type=Folder(), default=Path("sdk/dist"), show_default=True)
 def build(output: Path) -> Row:
     """Write every download, manifest.json and SHA256SUMS into a folder.
 
@@ -26,7 +27,7 @@ def build(output: Path) -> Row:
 @command(group, "schemas", needs_settings=False)
 @click.option(
     "--output",
-    type=click.Path(file_okay=False, path_type=Path),
+    type=Folder(),
     default=protocol.FOLDER / "schemas",
     help="[default: sdk/protocol/schemas]",
 )

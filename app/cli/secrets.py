@@ -35,11 +35,12 @@ def rotate() -> Row:
     return row
 
 
-@command(group, "status")
+@command(group, "status", has_problem=lambda row: bool(row["problems"]))
 def show_status() -> Row:
     """Say what the configured secrets open and recognise, and what does not work without those that are missing.
 
-    It changes nothing. Run it after a restore, before the service takes traffic.
+    It changes nothing, and exits with 1 when there is a problem. Run it after a restore, before the service takes
+    traffic.
     """
     columns, peppers = status.count_sealed_values(), status.list_used_peppers()
     return {

@@ -48,7 +48,7 @@ def list_endpoints(environment_id: uuid.UUID | None) -> list[Row]:
     type=click.IntRange(0, MAX_OVERLAP_HOURS),
     default=DEFAULT_OVERLAP_HOURS,
     show_default=True,
-    help="How many hours the old secret signs as well.",
+    help="How many hours the old secret signs as well; 0 ends all older secrets at once.",
 )
 def rotate(endpoint_id: uuid.UUID, overlap_hours: int) -> Row:
     """Give an endpoint a new secret. It is printed once."""
@@ -80,20 +80,23 @@ def list_deliveries(
     """List deliveries of an environment or an endpoint, newest first."""
     if environment_id:
         get_environment(environment_id)
+        if endpoint_id:
+            service.check_endpoint(environment_id, endpoint_id)
     elif endpoint_id:
         environment_id = service.get_endpoint(endpoint_id).environment_id
     else:
         # The log of all environments has no index by time.
         raise click.UsageError("Name an environment by --environment, or an endpoint by --endpoint.")
     deliveries = log.list_deliveries(environment_id, endpoint_id, DeliveryState(state) if state else None, limit)
-    return [_delivery_row(delivery) for delivery in deliveries]
+    enabled_ids = {endpoint.id for endpoint in service.list_endpoints(environment_id) if endpoint.disabled_at is None}
+    return [_delivery_row(delivery, is_enabled=delivery.endpoint_id in enabled_ids) for delivery in deliveries]
 
 
 @command(group, "replay")
 @click.argument("delivery_id", type=click.UUID)
 def replay(delivery_id: uuid.UUID) -> Row:
     """Send a delivery again at once, with the same webhook-id."""
-    return _delivery_row(log.replay(delivery_id))
+    return _delivery_row(log.replay(delivery_id), is_enabled=True)
 
 
 def _secret_row(new_secret: NewSecret) -> Row:
@@ -115,7 +118,8 @@ def _endpoint_row(endpoint: WebhookEndpoint) -> Row:
     }
 
 
-def _delivery_row(delivery: WebhookDelivery) -> Row:
+def _delivery_row(delivery: WebhookDelivery, *, is_enabled: bool) -> Row:
+    """Return a delivery; while its endpoint is disabled, or once it was removed, there is no next attempt."""
     return {
         "deliveryId": delivery.id,
         "environmentId": delivery.environment_id,
@@ -127,7 +131,7 @@ def _delivery_row(delivery: WebhookDelivery) -> Row:
         "state": delivery.state,
         "attempts": delivery.attempts,
         "attemptedAt": delivery.attempted_at,
-        "nextAttemptAt": delivery.next_attempt_at,
+        "nextAttemptAt": delivery.next_attempt_at if is_enabled else None,
         "statusCode": delivery.status_code,
         "durationMs": delivery.duration_ms,
         "error": delivery.error,

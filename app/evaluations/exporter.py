@@ -42,13 +42,18 @@ def export(records: Sequence[EventRecord], now: datetime) -> Answer:
     from opentelemetry.sdk._logs import ReadableLogRecord  # noqa: PLC0415  # as above
     from opentelemetry.sdk._logs.export import LogRecordExportResult  # noqa: PLC0415  # as above
     from opentelemetry.sdk.util.instrumentation import InstrumentationScope  # noqa: PLC0415  # as above
+    from opentelemetry.trace import INVALID_SPAN, set_span_in_context  # noqa: PLC0415  # as above
 
+    # Else a record takes the trace of the job that sends it; the trace of the interaction is not known. An empty
+    # context is taken for none.
+    no_trace = set_span_in_context(INVALID_SPAN)
     scope = InstrumentationScope("agent_feedback", VERSION)
     logs = [
         ReadableLogRecord(
             LogRecord(
                 timestamp=_nanoseconds(record.occurred_at),
                 observed_timestamp=_nanoseconds(now),
+                context=no_trace,
                 severity_number=SeverityNumber.INFO,
                 event_name=EVENT_NAME,
                 attributes=record.attributes,

@@ -1,6 +1,7 @@
 """Which URLs and addresses a webhook may be sent to, and the resolution of host names."""
 
 import ipaddress
+import re
 import socket
 import threading
 from dataclasses import dataclass
@@ -16,6 +17,13 @@ MAX_ADDRESSES = 4
 HTTPS_PORT = 443
 HTTP_PORT = 80
 FIRST_UNPRIVILEGED_PORT = 1_024
+
+MAX_NAME_LENGTH = 253
+"""Of a host, by RFC 1035, as is the length of its labels."""
+
+_AUTHORITY = re.compile(r"(?:\[(?P<ipv6>[0-9a-f:.]+)\]|(?P<name>[^][:@]+))(?::[0-9]*)?")
+_LABEL = re.compile(r"[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?")
+_NUMBER = re.compile(r"[0-9]+|0x[0-9a-f]*")
 
 _NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
 
@@ -78,8 +86,37 @@ def _check_parts(parts: SplitResult, *, allows_private: bool) -> None:
         raise BadUrl("The URL has no host.")
     if "@" in parts.netloc:
         raise BadUrl("The URL has credentials in it; the signature is what a receiver checks.")
+    if not _is_host(parts.netloc):
+        raise BadUrl("The host is neither a name nor an IP address; it has no escapes, and no dot at its end.")
     if parts.fragment:
         raise BadUrl("The URL has a fragment, which no request carries.")
+
+
+def _is_host(authority: str) -> bool:
+    """Tell whether there can be such a host; resolvers differ in what they make of other texts."""
+    match = _AUTHORITY.fullmatch(authority.lower())
+    if match is None:
+        return False
+    if match["ipv6"]:
+        return _is_address(match["ipv6"], ipaddress.IPv6Address)
+    labels = match["name"].split(".")
+    if _NUMBER.fullmatch(labels[-1]):
+        # No name ends in a number: it is an IPv4 address, of which `127.1` and `0x7f.1` are other spellings.
+        return _is_address(match["name"], ipaddress.IPv4Address)
+    return len(match["name"]) <= MAX_NAME_LENGTH and all(map(_LABEL.fullmatch, labels))
+
+
+def _is_address(text: str, version: type[ipaddress.IPv4Address | ipaddress.IPv6Address]) -> bool:
+    try:
+        version(text)
+    except ValueError:
+        return False
+    return True
+
+
+def read_host(url: str) -> str:
+    """Return the host of the URL of an endpoint, also of one that would be refused today."""
+    return urlsplit(url).hostname or ""
 
 
 def _path(parts: SplitResult) -> str:

@@ -52,7 +52,7 @@ class _PinnedConnection(HTTPConnection):
     """
 
     def __init__(self, target: Target, addresses: Sequence[str]) -> None:
-        super().__init__(target.host.rstrip("."), target.port)
+        super().__init__(target.host, target.port)
         self.default_port = HTTPS_PORT if target.is_https else HTTP_PORT
         self._is_https, self._addresses = target.is_https, addresses
         self.is_late = threading.Event()

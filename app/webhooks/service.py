@@ -3,7 +3,7 @@
 import uuid
 from collections.abc import Collection
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from sqlalchemy import delete, func, select, text, update
@@ -16,7 +16,7 @@ from app.core.settings import current_settings
 from app.events import service as events
 from app.events.rules import EventType
 from app.products import service as products
-from app.webhooks.addresses import AddressError, BadUrl, read_url, resolve
+from app.webhooks.addresses import AddressError, BadUrl, read_host, read_url, resolve
 from app.webhooks.models import WebhookEndpoint
 from app.webhooks.rules import MAX_ENDPOINTS, MAX_OVERLAP_HOURS, DisabledReason
 from app.webhooks.signing import create_secret, secret_seal
@@ -78,21 +78,43 @@ def get_endpoint(endpoint_id: uuid.UUID) -> WebhookEndpoint:
     return endpoint
 
 
+def check_endpoint(environment_id: uuid.UUID, endpoint_id: uuid.UUID) -> None:
+    """Refuse an endpoint that the environment does not have."""
+    if session().get(WebhookEndpoint, (environment_id, endpoint_id)) is None:
+        raise NotFound("This environment has no webhook endpoint with this id.")
+
+
 def rotate_secret(endpoint_id: uuid.UUID, overlap_hours: int, actor: str = COMMAND_LINE_ACTOR) -> NewSecret:
-    """Give an endpoint a new secret; the old one signs as well until the overlap has passed."""
+    """Give an endpoint a new secret; the old one signs as well until the overlap has passed.
+
+    Two secrets sign at most, so until then another rotation is refused, except without an overlap: it ends all older
+    secrets at once.
+    """
     if not 0 <= overlap_hours <= MAX_OVERLAP_HOURS:
         raise Unprocessable(f"The overlap takes 0 to {MAX_OVERLAP_HOURS} hours.")
-    endpoint = _get_locked(endpoint_id)
+    endpoint, now = _get_locked(endpoint_id), clock.now()
     secret = create_secret()
     if overlap_hours:
+        _check_overlap(endpoint, now)
         endpoint.sealed_old_secret = endpoint.sealed_secret
-        endpoint.old_secret_expires_at = clock.now() + timedelta(hours=overlap_hours)
+        endpoint.old_secret_expires_at = now + timedelta(hours=overlap_hours)
     else:
         endpoint.sealed_old_secret = endpoint.old_secret_expires_at = None
     endpoint.sealed_secret = secret_seal().encrypt(secret.encode())
     _record(endpoint, actor, "webhook.rotated", overlapHours=overlap_hours)
     session().flush()
     return NewSecret(endpoint, secret)
+
+
+def _check_overlap(endpoint: WebhookEndpoint, now: datetime) -> None:
+    """Refuse an overlap while the one before it lasts: it was announced, and a receiver may rely on it."""
+    ends_at = endpoint.old_secret_expires_at
+    if ends_at is not None and ends_at > now:
+        raise Conflict(
+            "This endpoint's secret was rotated already, and the old one signs until "
+            f"{ends_at.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}. Rotate again after that, or now with an overlap of "
+            "0 hours, which ends all older secrets at once."
+        )
 
 
 def enable_endpoint(endpoint_id: uuid.UUID, actor: str = COMMAND_LINE_ACTOR) -> WebhookEndpoint:
@@ -185,7 +207,7 @@ def _subscribe(environment_id: uuid.UUID) -> None:
 def _record(endpoint: WebhookEndpoint, actor: str, action: str, **details: Any) -> None:
     """Write an audit entry; of the URL it has only the host, since the rest may be a secret of the receiver."""
     product = products.get_product(products.get_environment(endpoint.environment_id).product_id)
-    host = read_url(endpoint.url, allows_private=True).host
+    host = read_host(endpoint.url)
     record_audit_entry(
         product.workspace_id,
         actor,

@@ -13,6 +13,7 @@ from dataclasses import replace
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
+from opentelemetry.sdk.trace import TracerProvider
 from sqlalchemy import delete
 
 from app.core.database import session, transaction
@@ -81,6 +82,17 @@ def test_a_review_is_an_event_of_the_conventions(client: FlaskClient, company: C
     )
     (record,) = resource.scope_logs[0].log_records
     assert 0 <= record.observed_time_unix_nano - record.time_unix_nano < 60e9
+
+
+def test_a_review_has_no_trace_of_the_job_that_sends_it(
+    client: FlaskClient, company: Company, collector: Collector
+) -> None:
+    review(client, company)
+    with TracerProvider().get_tracer("worker").start_as_current_span("export_reviews") as span:
+        assert span.get_span_context().is_valid
+        service.export_waiting_reviews()
+    (record,) = collector.requests[0].resource_logs[0].scope_logs[0].log_records
+    assert (record.trace_id, record.span_id, record.flags) == (b"", b"", 0)
 
 
 @pytest.mark.parametrize(("outcome", "score"), [("success", 1.0), ("partial", 0.5), ("failure", 0.0)])

@@ -28,17 +28,24 @@ def test_the_command_says_in_one_line_what_it_has_done(app: Flask, filled: Compa
     [
         ({"--environment": str(uuid.uuid4())}, "There is no environment with this id."),
         ({"--to": "/dev/null/below"}, "Not a directory"),
+        ({"--to": ""}, "Invalid value for '--to': name a folder"),
         ({"--since": "yesterday"}, "write a date as 2026-01-31"),
         ({"--format": "xlsx"}, "Invalid value for '--format'"),
     ],
 )
 def test_an_error_is_one_sentence(
-    app: Flask, company: Company, tmp_path: Path, changes: dict[str, str], sentence: str
+    app: Flask,
+    company: Company,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    changes: dict[str, str],
+    sentence: str,
 ) -> None:
+    monkeypatch.chdir(tmp_path)
     options = {"--environment": str(company.environment_id), "--to": str(tmp_path / "new"), **changes}
     result = app.test_cli_runner().invoke(args=["export", *(part for pair in options.items() for part in pair)])
     assert (result.exit_code != 0, sentence in result.output) == (True, True), result.output
-    assert not (tmp_path / "new").exists()
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize(

@@ -71,8 +71,8 @@ class Stack:
         """Ask the database for one value."""
         return self.query(statement, *parameters)[0][0]
 
-    def flask(self, *arguments: str) -> Any:
-        """Run a command of the service and return what it printed as JSON.
+    def flask(self, *arguments: str, exit_code: int = 0) -> Any:
+        """Run a command of the service, check its exit code, and return what it printed as JSON.
 
         It runs in the process of the tests: starting another takes most of a second.
         """
@@ -80,7 +80,7 @@ class Stack:
             result = self.app.test_cli_runner().invoke(args=[*arguments, "--json"], catch_exceptions=False)
         # PostgreSQL may be killed before the next one.
         self.app.extensions["database"].dispose()
-        assert result.exit_code == 0, result.output
+        assert result.exit_code == exit_code, result.output
         return json.loads(result.stdout)
 
     @contextmanager

@@ -173,7 +173,7 @@ def assert_all_rows_are_processed(copy: Stack, interaction_id: str) -> None:
 def assert_other_secrets_are_told(copy: Stack, customer: Customer) -> None:
     """Start with other secrets, and compare what the service says with what works."""
     other = copy.environ | {"AGENT_FEEDBACK_KEY_PEPPER": new_secret(), "AGENT_FEEDBACK_SEALING_KEYS": new_secret()}
-    problems = "\n".join(with_environ(copy, other).flask("secrets", "status")["problems"])
+    problems = "\n".join(with_environ(copy, other).flask("secrets", "status", exit_code=1)["problems"])
     for words in ("product keys is refused", "keys are refused (401)", "evidence that is sent again is counted twice"):
         assert words in problems
     app = create_app(Settings.from_env(other))

@@ -32,9 +32,11 @@ def app_secrets(app: Flask, context_api: ContextApi) -> Iterator[AppSecrets]:
 
 
 def status(app: Flask) -> Any:
+    """Return what the command prints, whose exit code tells whether there is a problem."""
     result = app.test_cli_runner().invoke(args=["secrets", "status", "--json"])
-    assert result.exit_code == 0, result.output
-    return json.loads(result.output)
+    report = json.loads(result.output)
+    assert result.exit_code == (1 if report["problems"] else 0), result.output
+    return report
 
 
 def misses_secrets() -> bool:
@@ -66,6 +68,8 @@ def test_another_sealing_secret_is_told_by_what_it_does_not_open(app: Flask, app
     report = status(app)
     assert report["sealed"][1] == {"name": "keys.sealed_secret", "readable": 0, "unreadable": 1}
     assert report["problems"] == ["what is signed with 1 product keys is refused (401), reviews among it"]
+    text = app.test_cli_runner().invoke(args=["secrets", "status"])
+    assert (text.exit_code, report["problems"][0] in text.output) == (1, True)
     assert misses_secrets()
 
 

@@ -1,4 +1,4 @@
-"""An app that may send to this machine, and a receiver on it."""
+"""An app that may send to this machine, a receiver on it, and its endpoint."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -6,6 +6,11 @@ from dataclasses import replace
 import pytest
 from flask import Flask
 
+from app.events.rules import EventType
+from app.webhooks import service
+from tests.context_api import Clock
+from tests.factories import Company
+from tests.webhooks.outbox import create_endpoint
 from tests.webhooks.receiver import Receiver, running_receiver
 
 
@@ -21,3 +26,8 @@ def private_app(app: Flask, monkeypatch: pytest.MonkeyPatch) -> Flask:
 def receiver(private_app: Flask) -> Iterator[Receiver]:
     with running_receiver() as receiver:
         yield receiver
+
+
+@pytest.fixture
+def endpoint(company: Company, receiver: Receiver, clock: Clock) -> service.NewSecret:
+    return create_endpoint(company, receiver.url, EventType.REVIEW_CREATED)

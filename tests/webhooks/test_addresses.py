@@ -104,12 +104,53 @@ def test_a_url_that_is_no_public_https_url_is_refused(url: str) -> None:
         read_url(url, allows_private=False)
 
 
+@pytest.mark.parametrize("allows_private", [False, True])
+@pytest.mark.parametrize(
+    "authority",
+    [
+        "localhost.:9313",
+        "127.0.0.1.:9313",
+        "[::1%25lo]:9313",
+        "[::1%lo]:9313",
+        "[fe80::1%25eth0]",
+        "[2606:4700::1111]x",
+        "x[2606:4700::1111]",
+        "[v1.a]",
+        "[1]",
+        "ex..ample.com",
+        ".example.com",
+        "xn--",
+        "-example.com",
+        ".",
+        f"{'a' * 64}.example.com",
+        ".".join(["a" * 63] * 4),
+        "127.1",
+        "0x7f.1",
+        "2130706433",
+        "0177.0.0.1",
+        "93.184.215.999",
+        "127.1%00:9313",
+        "exa%00mple.com",
+        "127.0.0.1%2f.example.com:9313",
+        "exa!mple.com",
+    ],
+)
+def test_a_host_that_cannot_be_is_refused(authority: str, allows_private: bool) -> None:
+    with pytest.raises(BadUrl, match=r"neither a name nor an IP address|not a URL"):
+        read_url(f"https://{authority}/", allows_private=allows_private)
+
+
 @pytest.mark.parametrize(
     ("url", "target"),
     [
         ("https://receiver.example", Target(True, "receiver.example", 443, "/")),
         ("https://Receiver.example:8443/a?b=c", Target(True, "receiver.example", 8443, "/a?b=c")),
         ("https://[2606:4700::1111]/", Target(True, "2606:4700::1111", 443, "/")),
+        ("https://[2606:4700::1111]:8443/", Target(True, "2606:4700::1111", 8443, "/")),
+        ("https://93.184.215.14/", Target(True, "93.184.215.14", 443, "/")),
+        ("https://xn--bcher-kva.example:/", Target(True, "xn--bcher-kva.example", 443, "/")),
+        ("https://1.a-b.my_receiver.example/", Target(True, "1.a-b.my_receiver.example", 443, "/")),
+        (f"https://{'a' * 63}.example/", Target(True, f"{'a' * 63}.example", 443, "/")),
     ],
 )
 def test_a_url_is_taken_apart(url: str, target: Target) -> None:

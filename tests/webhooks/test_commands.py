@@ -6,14 +6,14 @@ from typing import Any
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
-from sqlalchemy import select
+from sqlalchemy import select, update
 
 from app.accounts.models import AuditEntry
 from app.core.database import session, transaction
 from app.events.models import EventSubscription
-from app.webhooks import delivery
+from app.webhooks import delivery, log, service
 from app.webhooks.models import WebhookEndpoint
-from app.webhooks.rules import MAX_ENDPOINTS
+from app.webhooks.rules import MAX_ENDPOINTS, DisabledReason
 from tests.cli.test_commands import run, run_failing
 from tests.factories import Company, create_company
 from tests.webhooks.outbox import PUBLIC_URL, get_endpoint, list_rows
@@ -75,6 +75,7 @@ def test_the_outbox_takes_what_the_endpoints_take(app: Flask, company: Company) 
         ("http://93.184.215.14/", "by https only"),
         ("https://127.0.0.1/", "not on the public internet"),
         ("https://localhost/", "not on the public internet"),
+        ("https://localhost.:9313/", "neither a name nor an IP address"),
         ("https://user:password@93.184.215.14/", "credentials"),
     ],
 )
@@ -84,6 +85,15 @@ def test_an_endpoint_that_nothing_would_be_sent_to_is_refused(
     arguments = ["--environment", str(company.environment_id), "--url", url, "--event", "review.created"]
     assert sentence in run_failing(app, "webhook", "create", *arguments)
     assert list_rows(WebhookEndpoint, "id") == []
+
+
+def test_an_endpoint_whose_url_is_refused_by_now_can_be_removed(app: Flask, company: Company) -> None:
+    endpoint_id = create(app, company)["endpointId"]
+    with transaction():
+        session().execute(update(WebhookEndpoint).values(url="https://localhost.:9313/"))
+    run(app, "webhook", "rotate", endpoint_id)
+    run(app, "webhook", "remove", endpoint_id)
+    assert run(app, "webhook", "list") == []
 
 
 def test_what_is_unknown_is_said(app: Flask, company: Company) -> None:
@@ -125,3 +135,34 @@ def test_deliveries_are_listed_and_replayed(
     assert of_endpoint_alone == run(private_app, "webhook", "deliveries", *of_environment)
     assert "--environment" in run_failing(private_app, "webhook", "deliveries")
     assert "no environment" in run_failing(private_app, "webhook", "list", "--environment", str(uuid.uuid4()))
+
+
+def test_the_endpoint_of_another_environment_has_no_deliveries_here(app: Flask, company: Company) -> None:
+    with transaction():
+        other_company = create_company()
+    endpoint_id = create(app, other_company)["endpointId"]
+    arguments = ["webhook", "deliveries", "--endpoint", endpoint_id, "--environment"]
+    assert "no webhook endpoint" in run_failing(app, *arguments, str(company.environment_id))
+    assert run(app, *arguments, str(other_company.environment_id)) == []
+
+
+def test_what_waits_for_a_disabled_or_removed_endpoint_has_no_next_attempt(
+    client: FlaskClient, app: Flask, company: Company
+) -> None:
+    endpoint_id = create(app, company)["endpointId"]
+    review_and_promote(client, company)
+    log.queue_deliveries()
+
+    def next_attempt_at() -> Any:
+        (row,) = run(app, "webhook", "deliveries", "--environment", str(company.environment_id))
+        assert row["state"] == "pending"
+        return row["nextAttemptAt"]
+
+    planned = next_attempt_at()
+    with transaction():
+        service.disable_endpoint(company.environment_id, uuid.UUID(endpoint_id), DisabledReason.FAILING)
+    disabled = next_attempt_at()
+    run(app, "webhook", "enable", endpoint_id)
+    enabled = next_attempt_at()
+    run(app, "webhook", "remove", endpoint_id)
+    assert (planned is not None, disabled, enabled, next_attempt_at()) == (True, None, planned, None)

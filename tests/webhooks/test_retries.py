@@ -11,19 +11,13 @@ from app.accounts.models import AuditEntry
 from app.core.database import session, transaction
 from app.core.errors import Conflict, NotFound
 from app.events.models import Event
-from app.events.rules import EventType
-from app.webhooks import delivery, due, log, service
-from app.webhooks.rules import MAX_OVERLAP_HOURS, RETRY_DELAYS, DisabledReason
+from app.webhooks import delivery, log, service
+from app.webhooks.rules import RETRY_DELAYS, DisabledReason
 from tests.context_api import Clock
 from tests.factories import Company
-from tests.webhooks.outbox import create_endpoint, deliveries, get_endpoint, list_rows, next_attempt_at
+from tests.webhooks.outbox import deliveries, get_endpoint, list_rows, next_attempt_at
 from tests.webhooks.receiver import Receiver, running_receiver
 from tests.webhooks.test_delivery import review_and_promote
-
-
-@pytest.fixture
-def endpoint(company: Company, receiver: Receiver, clock: Clock) -> service.NewSecret:
-    return create_endpoint(company, receiver.url, EventType.REVIEW_CREATED)
 
 
 def audit_actions() -> list[str]:
@@ -152,54 +146,6 @@ def test_a_redirect_is_a_failure_and_is_not_followed(
         delivery.deliver_due()
         assert other_receiver.webhooks == []
     assert deliveries("state", "status_code", "error") == [("pending", 307, "redirect")]
-
-
-def test_both_secrets_sign_until_the_overlap_has_passed(
-    client: FlaskClient, company: Company, receiver: Receiver, endpoint: service.NewSecret, clock: Clock
-) -> None:
-    with transaction():
-        new = service.rotate_secret(endpoint.endpoint.id, 24)
-    review_and_promote(client, company)
-    delivery.deliver_due()
-    (webhook,) = receiver.webhooks
-    assert webhook.verify(endpoint.secret) == webhook.verify(new.secret)
-    assert len(webhook.headers["webhook-signature"].split(" ")) == 2
-    clock.advance(hours=24)
-    review_and_promote(client, company)
-    delivery.deliver_due()
-    assert len(receiver.webhooks[1].headers["webhook-signature"].split(" ")) == 1
-    assert get_endpoint().sealed_old_secret is None
-
-
-def test_an_overlap_that_ends_while_the_job_runs_is_over(
-    client: FlaskClient, company: Company, endpoint: service.NewSecret, clock: Clock
-) -> None:
-    with transaction():
-        service.rotate_secret(endpoint.endpoint.id, 1)
-    review_and_promote(client, company)
-    log.queue_deliveries()
-    clock.advance(hours=1)
-    (due_delivery,) = due.claim_due(1, {}, is_failing=False)
-    assert due_delivery.request
-    assert len(due_delivery.request.headers["webhook-signature"].split(" ")) == 1
-
-
-def test_without_an_overlap_only_the_new_secret_signs(
-    client: FlaskClient, company: Company, receiver: Receiver, endpoint: service.NewSecret
-) -> None:
-    with transaction():
-        new = service.rotate_secret(endpoint.endpoint.id, 0)
-    review_and_promote(client, company)
-    delivery.deliver_due()
-    assert receiver.webhooks[0].verify(new.secret)
-    with pytest.raises(Exception, match="No matching signature"):
-        receiver.webhooks[0].verify(endpoint.secret)
-
-
-@pytest.mark.parametrize("overlap_hours", [-1, MAX_OVERLAP_HOURS + 1])
-def test_an_overlap_has_bounds(endpoint: service.NewSecret, overlap_hours: int) -> None:
-    with transaction(), pytest.raises(Exception, match="overlap takes"):
-        service.rotate_secret(endpoint.endpoint.id, overlap_hours)
 
 
 def test_a_delivery_is_replayed_with_its_id(

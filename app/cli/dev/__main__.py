@@ -31,6 +31,7 @@ from app.cli.dev.reviews import write_reviews
 from app.cli.dev.server_process import ServerFailed, socket_folder
 from app.cli.dev.supervisor import Supervisor, read_procfile
 from app.cli.dev.valkey import EmbeddedValkey
+from app.cli.folder import Folder
 from app.health.connections import database_error
 from config.broker_connection import broker_error
 from config.secret_rings import DEVELOPMENT_PREFIX
@@ -47,7 +48,7 @@ DATABASE = "agent_feedback"
 
 @click.command()
 @click.option("--port", type=click.IntRange(1, 65535), help=f"[default: {DEFAULT_PORT}, or the next that is free]")
-@click.option("--data-dir", type=click.Path(path_type=Path), help="[default: .data in the checkout]")
+@click.option("--data-dir", type=Folder(), help="[default: .data in the checkout]")
 @click.option("--verbose", is_flag=True, help="Show everything that the processes log, each request included.")
 def up(port: int | None, data_dir: Path | None, *, verbose: bool) -> None:
     """Run the whole service on this machine until Ctrl-C.
