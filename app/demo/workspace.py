@@ -97,14 +97,17 @@ class WorkspaceWriter:
             times = {"last_used_at": rotated_at + timedelta(minutes=9), "revoked_at": revoked_at}
             yield self._key(environment, "first", KeyKind.READ, created_at, **times)
             yield self._key(environment, "read", KeyKind.READ, rotated_at, replaces_id=first_id, last_used_at=end)
-            self._record(revoked_at, "key.revoked", first_id)
+            self._record(revoked_at, "key.revoked", first_id, kind=KeyKind.READ)
 
     def _key(
         self, environment: SampleEnvironment, name: str, kind: KeyKind, created_at: datetime, **columns: Any
     ) -> dict[str, Any]:
         key_id, replaces = environment.key_id(self._ids, name), columns.get("replaces_id")
         action = "key.rotated" if replaces else "key.created"
-        self._record(created_at, action, key_id, kind=kind, replaces=replaces)
+        details = {"replaces": replaces} if replaces else {}
+        if kind is KeyKind.PRODUCT:
+            details["has_company_right"] = False
+        self._record(created_at, action, key_id, kind=kind, expires_at=None, **details)
         return {
             "id": key_id,
             "environment_id": environment.id,

@@ -5,13 +5,13 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
-from sqlalchemy import select, text
+from sqlalchemy import func, select, text
 
 from app.core import clock
 from app.core.database import session
 from app.core.errors import NotFound
 from app.products.models import Environment, Product
-from app.products.rules import EXPIRING_WITHIN
+from app.products.rules import DEFAULT_RETENTION_DAYS, EXPIRING_WITHIN
 
 
 class NoSuchKey(NotFound):
@@ -92,6 +92,13 @@ def get_key(environment_id: uuid.UUID, key_id: str) -> KeyItem:
 def _states(environment_id: uuid.UUID) -> dict[str, object]:
     now = clock.now()
     return {"environment_id": environment_id, "now": now, "soon": now + EXPIRING_WITHIN}
+
+
+def longest_retention() -> tuple[int, int]:
+    """Return the longest retention of any environment in days: of feedback, and of evidence."""
+    longest = select(func.max(Environment.retention_days), func.max(Environment.evidence_retention_days))
+    feedback_days, evidence_days = session().execute(longest).one()
+    return feedback_days or DEFAULT_RETENTION_DAYS, evidence_days or DEFAULT_RETENTION_DAYS
 
 
 def kept_since(environment_id: uuid.UUID) -> datetime:

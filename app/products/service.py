@@ -3,8 +3,9 @@
 import uuid
 from dataclasses import dataclass
 from datetime import timedelta
+from typing import Any
 
-from sqlalchemy import func, select
+from sqlalchemy import select
 
 from app.accounts.models import Workspace
 from app.accounts.rules import MAX_NAME_LENGTH
@@ -19,7 +20,7 @@ from app.events.rules import EventType
 from app.products import keys
 from app.products.key_cache import key_cache
 from app.products.models import Environment, Key, Product
-from app.products.rules import DEFAULT_RETENTION_DAYS, MAX_OVERLAP_HOURS, RETENTION_DAYS, KeyKind, Mode
+from app.products.rules import MAX_OVERLAP_HOURS, RETENTION_DAYS, KeyKind, Mode, write_instant
 
 MAX_LIST_LENGTH = 1000
 
@@ -161,45 +162,36 @@ def get_environment(environment_id: uuid.UUID) -> Environment:
     return environment
 
 
-def longest_retention() -> tuple[int, int]:
-    """Return the longest retention of any environment in days: of feedback, and of evidence."""
-    longest = select(func.max(Environment.retention_days), func.max(Environment.evidence_retention_days))
-    feedback_days, evidence_days = session().execute(longest).one()
-    return feedback_days or DEFAULT_RETENTION_DAYS, evidence_days or DEFAULT_RETENTION_DAYS
-
-
 def create_key(
     environment_id: uuid.UUID,
     kind: KeyKind,
     *,
     has_company_right: bool = False,
     expires_in: timedelta | None = None,
-    replaces: Key | None = None,
     actor: str = COMMAND_LINE_ACTOR,
 ) -> NewKey:
     """Create a key; its text is returned here and never again."""
-    environment = get_environment(environment_id)
     if has_company_right and kind is not KeyKind.PRODUCT:
         raise Unprocessable("Only a product key can be given the company right.")
-    key, pepper, now = keys.mint(kind, environment_id), current_pepper(), clock.now()
-    session().add(
-        Key(
-            id=key.id,
-            environment_id=environment_id,
-            kind=kind,
-            has_company_right=has_company_right,
-            digest=pepper.digest_key(key.text),
-            pepper_id=pepper.id,
-            sealed_secret=key_cache().seal.encrypt(keys.signing_secret(key.text)) if kind is KeyKind.PRODUCT else None,
-            replaces_id=replaces.id if replaces else None,
-            created_at=now,
-            expires_at=now + expires_in if expires_in else None,
-        )
-    )
-    action = "key.rotated" if replaces else "key.created"
-    record_audit_entry(_workspace_id(environment), actor, action, key.id, kind=kind, replaces=replaces and replaces.id)
+    expires_at = clock.now() + expires_in if expires_in else None
+    key = Key(environment_id=environment_id, kind=kind, has_company_right=has_company_right, expires_at=expires_at)
+    return _add_key(key, actor, "key.created")
+
+
+def _add_key(key: Key, actor: str, action: str, **details: Any) -> NewKey:
+    """Generate the text of a key, store the key and record it."""
+    environment, kind = get_environment(key.environment_id), KeyKind(key.kind)
+    generated_key, pepper = keys.mint(kind, environment.id), current_pepper()
+    key.id, key.created_at = generated_key.id, clock.now()
+    key.digest, key.pepper_id = pepper.digest_key(generated_key.text), pepper.id
+    details |= {"kind": kind, "expires_at": write_instant(key.expires_at)}
+    if kind is KeyKind.PRODUCT:
+        key.sealed_secret = key_cache().seal.encrypt(keys.signing_secret(generated_key.text))
+        details["has_company_right"] = key.has_company_right
+    session().add(key)
+    record_audit_entry(_workspace_id(environment), actor, action, key.id, **details)
     session().flush()
-    return NewKey(key.id, key.text, kind, environment_id)
+    return NewKey(key.id, generated_key.text, kind, environment.id)
 
 
 def list_keys(environment_id: uuid.UUID | None = None) -> list[Key]:
@@ -223,7 +215,8 @@ def revoke_key(key_id: str, actor: str = COMMAND_LINE_ACTOR) -> Key:
     key = get_key(key_id)
     if key.revoked_at is None:
         key.revoked_at = clock.now()
-        record_audit_entry(_workspace_id(get_environment(key.environment_id)), actor, "key.revoked", key.id)
+        workspace_id = _workspace_id(get_environment(key.environment_id))
+        record_audit_entry(workspace_id, actor, "key.revoked", key.id, kind=key.kind)
         events.queue(key.environment_id, EventType.KEY_REVOKED, {"keyId": key.id, "kind": key.kind})
     session().flush()
     return key
@@ -258,13 +251,17 @@ def rotate_key(key_id: str, overlap_hours: int, actor: str = COMMAND_LINE_ACTOR)
     # A rotation shortens the expiry of the key that it replaces, so only the newest of them has what was granted.
     granted_until = successors[-1].expires_at if successors else key.expires_at
     overlap_ends_at = now + timedelta(hours=overlap_hours)
+    previous = {"replaced_key_expires_at": write_instant(key.expires_at)}
     key.expires_at = min(overlap_ends_at, key.expires_at) if key.expires_at else overlap_ends_at
-    successor = create_key(
-        key.environment_id, KeyKind(key.kind), has_company_right=key.has_company_right, replaces=key, actor=actor
+    successor = Key(
+        environment_id=key.environment_id,
+        kind=key.kind,
+        has_company_right=key.has_company_right,
+        replaces_id=key.id,
+        expires_at=granted_until,
     )
-    get_key(successor.id).expires_at = granted_until
-    session().flush()
-    return successor
+    details = {"replaces": key.id, "replaced_key_expires_at": write_instant(key.expires_at), "previous": previous}
+    return _add_key(successor, actor, "key.rotated", **details)
 
 
 def _lock_key(key_id: str) -> Key:
