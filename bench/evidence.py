@@ -131,7 +131,8 @@ def _request(stack: Stack, number: int) -> bytes:
 
 
 def _environment(stack: Stack) -> uuid.UUID:
-    environment = stack.flask("environment", "create", "--product", str(stack.company.product_id), "--name", "bench")
+    product, name = str(stack.company.product_id), str(uuid.uuid4())
+    environment = stack.flask("environment", "create", "--product", product, "--name", name)
     return uuid.UUID(environment["environmentId"])
 
 

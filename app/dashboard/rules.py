@@ -1,7 +1,9 @@
 """Rules of pages: safe redirects, the labels of modes, and changes as the audit log has them."""
 
+import contextlib
 import re
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 from app.products.rules import Mode
@@ -14,6 +16,9 @@ MODE_LABELS = {
     Mode.ASK_ALWAYS: "ask_always: at each use",
     Mode.OFF: "off: no feedback is taken",
 }
+
+NO_VALUE = {"assignee": "nobody", "expires_at": "never", "replaced_key_expires_at": "never"}
+"""The words of the audit log for a value that is not set, by its name; `none` of others."""
 
 # Browsers read a backslash as a slash and drop tabs and line breaks; a path that then begins with two slashes names
 # another host.
@@ -59,10 +64,18 @@ def _sides(details: Mapping[str, Any]) -> tuple[Mapping[str, Any], Mapping[str, 
     return dict.fromkeys(after, previous) if previous is not None and len(after) == 1 else {}, after
 
 
+def _instant(text: str) -> datetime | str:
+    with contextlib.suppress(ValueError):
+        return datetime.fromisoformat(text).astimezone(UTC)
+    return text
+
+
 def _words(name: str, value: Any) -> Any:
-    """Return a value as it is shown: a number or a text as it is, anything else in words."""
+    """Return a value as it is shown: a number or a text as it is, an instant as such, anything else in words."""
     if value is None or value in ([], {}):
-        return "nobody" if name == "assignee" else "none"
+        return NO_VALUE.get(name, "none")
+    if name.endswith("expires_at") and isinstance(value, str):
+        return _instant(value)
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, Mapping):

@@ -14,7 +14,7 @@ from app.dashboard.scope import Scope
 from app.discovery import downloads
 from app.interactions.queries import find_newest_telemetry_at
 from app.outcomes.queries import find_newest_review_at
-from app.products.queries import KeyItem, list_keys
+from app.products.queries import KeyItem, list_product_and_refused_keys
 from app.products.rules import KeyKind, KeyState
 from app.telemetry.queries import find_oldest_batch_at
 
@@ -30,7 +30,7 @@ NODE_FRAMEWORKS = ("express",)
 DEFAULT_FRAMEWORK = "flask"
 
 MAX_KEYS = 20
-"""The newest product keys, which the check looks at."""
+"""So many of the newest product keys, and of the keys that were refused last, the check looks at."""
 
 STOP_POLLING = 286
 """The status by which htmx asks no more."""
@@ -43,7 +43,7 @@ class Check:
     """What has arrived from the product of an environment so far."""
 
     keys: list[KeyItem]
-    """The newest product keys."""
+    """The newest product keys, and the keys of any kind that were refused last."""
     telemetry_at: datetime | None
     waiting_since: datetime | None
     """Since when a batch waits for the job that stores its events."""
@@ -51,24 +51,31 @@ class Check:
 
     @property
     def usable_keys(self) -> list[KeyItem]:
-        """The keys that are accepted."""
-        return [key for key in self.keys if key.state in (KeyState.ACTIVE, KeyState.EXPIRING)]
+        """The product keys that are accepted."""
+        return [key for key in self._product_keys if key.state in (KeyState.ACTIVE, KeyState.EXPIRING)]
 
     @property
     def last_used_at(self) -> datetime | None:
-        """When a key was last accepted."""
-        return max((key.last_used_at for key in self.keys if key.last_used_at), default=None)
+        """When a product key was last accepted."""
+        return max((key.last_used_at for key in self._product_keys if key.last_used_at), default=None)
 
     @property
     def refused_keys(self) -> list[KeyItem]:
-        """Keys that a system still sends although they have ended, and since another was last accepted."""
-        last_used_at = self.last_used_at
-        return [key for key in self.keys if key.refused_at and (not last_used_at or key.refused_at > last_used_at)]
+        """Keys of any kind that were refused since they, or a product key, were last accepted."""
+        return [key for key in self.keys if key.refused_at and not self._is_settled(key, key.refused_at)]
 
     @property
     def is_complete(self) -> bool:
         """Whether telemetry and a review have arrived."""
         return self.telemetry_at is not None and self.review_at is not None
+
+    @property
+    def _product_keys(self) -> list[KeyItem]:
+        return [key for key in self.keys if key.kind == KeyKind.PRODUCT]
+
+    def _is_settled(self, key: KeyItem, refused_at: datetime) -> bool:
+        """Tell whether the key, or any product key, was accepted since."""
+        return any(used_at >= refused_at for used_at in (self.last_used_at, key.last_used_at) if used_at)
 
 
 @set_up.page("", "set_up/page.html")
@@ -104,7 +111,7 @@ def show_check(scope: Scope) -> Page:
 
 def _check(environment_id: uuid.UUID) -> dict[str, Any]:
     check = Check(
-        list_keys(environment_id, MAX_KEYS, filters={"kind": KeyKind.PRODUCT}),
+        list_product_and_refused_keys(environment_id, MAX_KEYS),
         find_newest_telemetry_at(environment_id),
         find_oldest_batch_at(environment_id),
         find_newest_review_at(environment_id),

@@ -3,8 +3,9 @@
 import uuid
 from datetime import timedelta
 from typing import Any
+from urllib.parse import unquote, urlsplit
 
-from flask import redirect, request
+from flask import current_app, redirect, request
 from werkzeug.exceptions import MethodNotAllowed, NotFound
 from werkzeug.wrappers import Response
 
@@ -22,7 +23,7 @@ from app.core.settings import current_settings
 from app.dashboard import template_globals
 from app.dashboard.cookies import SignedCookie
 from app.dashboard.pages import SIGN_IN, Page, PageBlueprint, answer_without_route, retry_sentence
-from app.dashboard.rules import local_path
+from app.dashboard.rules import HOME, local_path
 
 CODE = f"{SIGN_IN}/code"
 
@@ -37,14 +38,14 @@ sign_in_pages.record(template_globals.install)
 @sign_in_pages.page(SIGN_IN, "sign_in/page.html")
 def show_sign_in() -> Page | Response:
     """Show the sign-in form, or go on to the next page if there is a session."""
-    next_path = local_path(request.args.get("next", ""))
+    next_path = read_next_path(request.args.get("next", ""))
     return redirect(next_path, 303) if _is_signed_in() else form_page(next_path)
 
 
 @sign_in_pages.form(SIGN_IN, "sign_in/page.html")
 def sign_in() -> Page | Response:
     """Sign in with the form's credentials, or show the form again with the error."""
-    next_path = local_path(request.form.get("next", ""))
+    next_path = read_next_path(request.form.get("next", ""))
     try:
         session = _open_session()
     except SecondFactorRequired as required:
@@ -79,7 +80,14 @@ def send_code() -> Page | Response:
         return redirect(SIGN_IN, 303)
     PENDING.delete()
     set_session_cookie(session.token)
-    return redirect(local_path(pending["next_path"]), 303)
+    return redirect(read_next_path(pending["next_path"]), 303)
+
+
+def read_next_path(text: str) -> str:
+    """Return the text if it is the path of something that a GET shows, else the path of the home page."""
+    path = local_path(text)
+    is_shown = current_app.url_map.bind("").test(unquote(urlsplit(path).path), "GET")
+    return path if is_shown else HOME
 
 
 def ask_for_code(pending: PendingSignIn, next_path: str) -> Response:

@@ -21,8 +21,7 @@ from app.core.purposes import Purpose
 from app.core.settings import current_settings
 from app.dashboard.cookies import SignedCookie
 from app.dashboard.pages import SIGN_IN, Page, PageBlueprint
-from app.dashboard.rules import local_path
-from app.dashboard.sign_in import ask_for_code, form_page
+from app.dashboard.sign_in import ask_for_code, form_page, read_next_path
 
 PENDING = SignedCookie("agent_feedback_oidc", Purpose.SIGN_IN_COOKIE, timedelta(minutes=10))
 
@@ -38,7 +37,7 @@ class NoProvider(NotFound):
 @single_sign_on.page("", "sign_in/page.html")
 def begin() -> Page | Response:
     """Send the browser to the provider."""
-    next_path = local_path(request.args.get("next", ""))
+    next_path = read_next_path(request.args.get("next", ""))
     try:
         url, pending = _oidc_client().begin()
     except ProviderUnavailable as error:

@@ -85,26 +85,30 @@ class WorkspaceWriter:
         insert_products(list(product_rows.values()), list(map(_environment_row, self._environments)))
 
     def _keys(self, environment: SampleEnvironment) -> Iterator[dict[str, Any]]:
-        created_at, end = environment.created_at + timedelta(minutes=2), self._period.end
+        # A second apart: lists order keys of the same instant by their ids, which differ from workspace to workspace.
+        created_at, end, second = environment.created_at + timedelta(minutes=2), self._period.end, timedelta(seconds=1)
         yield self._key(environment, "product", KeyKind.PRODUCT, created_at, last_used_at=end)
         if environment.content.name != "production":
             return
-        yield self._key(environment, "company", KeyKind.COMPANY, created_at, last_used_at=end)
+        yield self._key(environment, "company", KeyKind.COMPANY, created_at + second, last_used_at=end)
         if environment.product.slug == "shop":
             rotated_at = self._period.at(KEY_ROTATED_DAY, 10)
             first_id = environment.key_id(self._ids, "first")
             revoked_at = rotated_at + timedelta(hours=26)
             times = {"last_used_at": rotated_at + timedelta(minutes=9), "revoked_at": revoked_at}
-            yield self._key(environment, "first", KeyKind.READ, created_at, **times)
+            yield self._key(environment, "first", KeyKind.READ, created_at + 2 * second, **times)
             yield self._key(environment, "read", KeyKind.READ, rotated_at, replaces_id=first_id, last_used_at=end)
-            self._record(revoked_at, "key.revoked", first_id)
+            self._record(revoked_at, "key.revoked", first_id, kind=KeyKind.READ)
 
     def _key(
         self, environment: SampleEnvironment, name: str, kind: KeyKind, created_at: datetime, **columns: Any
     ) -> dict[str, Any]:
         key_id, replaces = environment.key_id(self._ids, name), columns.get("replaces_id")
         action = "key.rotated" if replaces else "key.created"
-        self._record(created_at, action, key_id, kind=kind, replaces=replaces)
+        details = {"replaces": replaces} if replaces else {}
+        if kind is KeyKind.PRODUCT:
+            details["has_company_right"] = False
+        self._record(created_at, action, key_id, kind=kind, expires_at=None, **details)
         return {
             "id": key_id,
             "environment_id": environment.id,

@@ -168,7 +168,7 @@ class KeyCache:
             self._cache.pop(key.id, None)
 
     def record_refusal(self, key: CachedKey) -> None:
-        """Record to the minute that a verified key was presented after its end, so that its owner can be told."""
+        """Record to the minute that a key was presented and not accepted, so that its owner can be told."""
         now = clock.now()
         if key.refused_at is not None and now - key.refused_at < LAST_USED_PRECISION:
             return

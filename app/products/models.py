@@ -61,4 +61,5 @@ class Key(Base):
     revoked_at: Mapped[datetime | None] = mapped_column(DateTime(timezone=True))
     last_used_at: Mapped[datetime | None] = mapped_column(DateTime(timezone=True))
     refused_at: Mapped[datetime | None] = mapped_column(DateTime(timezone=True))
-    """When its text was last presented after it was revoked or had expired, to the minute."""
+    """When its id was last presented and not accepted, to the minute: after its end, with another text, or where a key
+    of another kind is wanted."""

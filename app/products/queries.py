@@ -5,13 +5,13 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
-from sqlalchemy import select, text
+from sqlalchemy import func, select, text
 
 from app.core import clock
 from app.core.database import session
 from app.core.errors import NotFound
 from app.products.models import Environment, Product
-from app.products.rules import EXPIRING_WITHIN
+from app.products.rules import DEFAULT_RETENTION_DAYS, EXPIRING_WITHIN
 
 
 class NoSuchKey(NotFound):
@@ -38,7 +38,7 @@ class KeyItem(NamedTuple):
     expires_at: datetime | None
     revoked_at: datetime | None
     refused_at: datetime | None
-    """When it was last presented after its end, to the minute."""
+    """When it was last presented and not accepted, to the minute."""
     replaces_id: str | None
 
 
@@ -58,6 +58,12 @@ _LIST_KEYS = text(f"""
     ORDER BY created_at DESC, id DESC LIMIT :limit
 """)
 _FIND_KEY = text(f"{_KEYS} WHERE id = :key_id")
+_LIST_PRODUCT_AND_REFUSED_KEYS = text(f"""
+    ({_KEYS} WHERE kind = 'product' ORDER BY created_at DESC, id DESC LIMIT :limit)
+    UNION
+    ({_KEYS} WHERE refused_at IS NOT NULL ORDER BY refused_at DESC, id DESC LIMIT :limit)
+    ORDER BY created_at DESC, id DESC
+""")
 
 
 def list_keys(
@@ -66,6 +72,12 @@ def list_keys(
     """Return keys of an environment, newest first, behind that with the id `after`; filters are `kind` and `state`."""
     parameters = {"kind": None, "state": None, **(filters or {}), "limit": limit, "after": after}
     rows = session().execute(_LIST_KEYS, {**parameters, **_states(environment_id)})
+    return [KeyItem(*row) for row in rows]
+
+
+def list_product_and_refused_keys(environment_id: uuid.UUID, limit: int) -> list[KeyItem]:
+    """Return the newest product keys of an environment and its last refused keys of any kind, up to `limit` of each."""
+    rows = session().execute(_LIST_PRODUCT_AND_REFUSED_KEYS, {"limit": limit, **_states(environment_id)})
     return [KeyItem(*row) for row in rows]
 
 
@@ -80,6 +92,13 @@ def get_key(environment_id: uuid.UUID, key_id: str) -> KeyItem:
 def _states(environment_id: uuid.UUID) -> dict[str, object]:
     now = clock.now()
     return {"environment_id": environment_id, "now": now, "soon": now + EXPIRING_WITHIN}
+
+
+def longest_retention() -> tuple[int, int]:
+    """Return the longest retention of any environment in days: of feedback, and of evidence."""
+    longest = select(func.max(Environment.retention_days), func.max(Environment.evidence_retention_days))
+    feedback_days, evidence_days = session().execute(longest).one()
+    return feedback_days or DEFAULT_RETENTION_DAYS, evidence_days or DEFAULT_RETENTION_DAYS
 
 
 def kept_since(environment_id: uuid.UUID) -> datetime:

@@ -1,7 +1,7 @@
 """Settings of an environment and kinds of keys, with their bounds."""
 
 import re
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 
 
@@ -47,3 +47,8 @@ def read_duration(text: str) -> timedelta | None:
     """Read `90s`, `15m`, `24h` or `30d`; None if it is none of these."""
     match = _DURATION.match(text)
     return timedelta(**{_UNITS[match[2]]: int(match[1])}) if match else None
+
+
+def write_instant(instant: datetime | None) -> str | None:
+    """Return an instant as the audit log has it, to the second; None if there is none."""
+    return instant.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ") if instant else None

@@ -3,23 +3,22 @@
 import uuid
 from dataclasses import dataclass
 from datetime import timedelta
+from typing import Any
 
-from sqlalchemy import func, select
+from sqlalchemy import select
 
-from app.accounts.models import Workspace
-from app.accounts.rules import MAX_NAME_LENGTH
 from app.accounts.service import COMMAND_LINE_ACTOR, record_audit_entry
 from app.core import clock
 from app.core.database import session
 from app.core.errors import Conflict, NotFound, Unprocessable
 from app.core.pepper import current_pepper
-from app.core.wire.text import has_control_character, is_visible, normalize
 from app.events import service as events
 from app.events.rules import EventType
 from app.products import keys
 from app.products.key_cache import key_cache
 from app.products.models import Environment, Key, Product
-from app.products.rules import DEFAULT_RETENTION_DAYS, MAX_OVERLAP_HOURS, RETENTION_DAYS, KeyKind, Mode
+from app.products.names import read_name, require_free_environment_name, require_free_product_name
+from app.products.rules import MAX_OVERLAP_HOURS, RETENTION_DAYS, KeyKind, Mode, write_instant
 
 MAX_LIST_LENGTH = 1000
 
@@ -36,9 +35,9 @@ class NewKey:
 
 def create_product(workspace_id: uuid.UUID, name: str, actor: str = COMMAND_LINE_ACTOR) -> Product:
     """Add a product to a workspace."""
-    if session().get(Workspace, workspace_id) is None:
-        raise NotFound("There is no workspace with this id.")
-    product = Product(id=uuid.uuid4(), workspace_id=workspace_id, name=_name(name), created_at=clock.now())
+    name = read_name(name)
+    require_free_product_name(workspace_id, name)
+    product = Product(id=uuid.uuid4(), workspace_id=workspace_id, name=name, created_at=clock.now())
     session().add(product)
     record_audit_entry(workspace_id, actor, "product.created", str(product.id), name=product.name)
     session().flush()
@@ -47,8 +46,9 @@ def create_product(workspace_id: uuid.UUID, name: str, actor: str = COMMAND_LINE
 
 def create_environment(product_id: uuid.UUID, name: str, actor: str = COMMAND_LINE_ACTOR) -> Environment:
     """Add an environment to a product."""
-    product = get_product(product_id)
-    environment = Environment(id=uuid.uuid4(), product_id=product_id, name=_name(name), created_at=clock.now())
+    product, name = get_product(product_id), read_name(name)
+    require_free_environment_name(product_id, name)
+    environment = Environment(id=uuid.uuid4(), product_id=product_id, name=name, created_at=clock.now())
     session().add(environment)
     record_audit_entry(product.workspace_id, actor, "environment.created", str(environment.id), name=environment.name)
     session().flush()
@@ -88,21 +88,24 @@ def set_environment(
 
 def rename_environment(environment_id: uuid.UUID, name: str, actor: str = COMMAND_LINE_ACTOR) -> None:
     """Give an environment another name."""
-    environment = get_environment(environment_id)
-    _rename(environment, name, _workspace_id(environment), actor)
+    environment, name = get_environment(environment_id), read_name(name)
+    if name != environment.name:
+        require_free_environment_name(environment.product_id, name)
+        _rename(environment, name, _workspace_id(environment), actor)
 
 
 def rename_product(product_id: uuid.UUID, name: str, actor: str = COMMAND_LINE_ACTOR) -> None:
     """Give a product another name, which agents are told within a second."""
-    product = get_product(product_id)
-    _rename(product, name, product.workspace_id, actor)
+    product, name = get_product(product_id), read_name(name)
+    if name != product.name:
+        require_free_product_name(product.workspace_id, name)
+        _rename(product, name, product.workspace_id, actor)
 
 
 def _rename(row: Product | Environment, name: str, workspace_id: uuid.UUID, actor: str) -> None:
-    previous, row.name = row.name, _name(name)
-    if row.name != previous:
-        action = "product.changed" if isinstance(row, Product) else "environment.changed"
-        record_audit_entry(workspace_id, actor, action, str(row.id), name=row.name, previous={"name": previous})
+    previous, row.name = row.name, name
+    action = "product.changed" if isinstance(row, Product) else "environment.changed"
+    record_audit_entry(workspace_id, actor, action, str(row.id), name=name, previous={"name": previous})
     session().flush()
 
 
@@ -161,45 +164,36 @@ def get_environment(environment_id: uuid.UUID) -> Environment:
     return environment
 
 
-def longest_retention() -> tuple[int, int]:
-    """Return the longest retention of any environment in days: of feedback, and of evidence."""
-    longest = select(func.max(Environment.retention_days), func.max(Environment.evidence_retention_days))
-    feedback_days, evidence_days = session().execute(longest).one()
-    return feedback_days or DEFAULT_RETENTION_DAYS, evidence_days or DEFAULT_RETENTION_DAYS
-
-
 def create_key(
     environment_id: uuid.UUID,
     kind: KeyKind,
     *,
     has_company_right: bool = False,
     expires_in: timedelta | None = None,
-    replaces: Key | None = None,
     actor: str = COMMAND_LINE_ACTOR,
 ) -> NewKey:
     """Create a key; its text is returned here and never again."""
-    environment = get_environment(environment_id)
     if has_company_right and kind is not KeyKind.PRODUCT:
         raise Unprocessable("Only a product key can be given the company right.")
-    key, pepper, now = keys.mint(kind, environment_id), current_pepper(), clock.now()
-    session().add(
-        Key(
-            id=key.id,
-            environment_id=environment_id,
-            kind=kind,
-            has_company_right=has_company_right,
-            digest=pepper.digest_key(key.text),
-            pepper_id=pepper.id,
-            sealed_secret=key_cache().seal.encrypt(keys.signing_secret(key.text)) if kind is KeyKind.PRODUCT else None,
-            replaces_id=replaces.id if replaces else None,
-            created_at=now,
-            expires_at=now + expires_in if expires_in else None,
-        )
-    )
-    action = "key.rotated" if replaces else "key.created"
-    record_audit_entry(_workspace_id(environment), actor, action, key.id, kind=kind, replaces=replaces and replaces.id)
+    expires_at = clock.now() + expires_in if expires_in else None
+    key = Key(environment_id=environment_id, kind=kind, has_company_right=has_company_right, expires_at=expires_at)
+    return _add_key(key, actor, "key.created")
+
+
+def _add_key(key: Key, actor: str, action: str, **details: Any) -> NewKey:
+    """Generate the text of a key, store the key and record it."""
+    environment, kind = get_environment(key.environment_id), KeyKind(key.kind)
+    generated_key, pepper = keys.mint(kind, environment.id), current_pepper()
+    key.id, key.created_at = generated_key.id, clock.now()
+    key.digest, key.pepper_id = pepper.digest_key(generated_key.text), pepper.id
+    details |= {"kind": kind, "expires_at": write_instant(key.expires_at)}
+    if kind is KeyKind.PRODUCT:
+        key.sealed_secret = key_cache().seal.encrypt(keys.signing_secret(generated_key.text))
+        details["has_company_right"] = key.has_company_right
+    session().add(key)
+    record_audit_entry(_workspace_id(environment), actor, action, key.id, **details)
     session().flush()
-    return NewKey(key.id, key.text, kind, environment_id)
+    return NewKey(key.id, generated_key.text, kind, environment.id)
 
 
 def list_keys(environment_id: uuid.UUID | None = None) -> list[Key]:
@@ -223,7 +217,8 @@ def revoke_key(key_id: str, actor: str = COMMAND_LINE_ACTOR) -> Key:
     key = get_key(key_id)
     if key.revoked_at is None:
         key.revoked_at = clock.now()
-        record_audit_entry(_workspace_id(get_environment(key.environment_id)), actor, "key.revoked", key.id)
+        workspace_id = _workspace_id(get_environment(key.environment_id))
+        record_audit_entry(workspace_id, actor, "key.revoked", key.id, kind=key.kind)
         events.queue(key.environment_id, EventType.KEY_REVOKED, {"keyId": key.id, "kind": key.kind})
     session().flush()
     return key
@@ -258,13 +253,17 @@ def rotate_key(key_id: str, overlap_hours: int, actor: str = COMMAND_LINE_ACTOR)
     # A rotation shortens the expiry of the key that it replaces, so only the newest of them has what was granted.
     granted_until = successors[-1].expires_at if successors else key.expires_at
     overlap_ends_at = now + timedelta(hours=overlap_hours)
+    previous = {"replaced_key_expires_at": write_instant(key.expires_at)}
     key.expires_at = min(overlap_ends_at, key.expires_at) if key.expires_at else overlap_ends_at
-    successor = create_key(
-        key.environment_id, KeyKind(key.kind), has_company_right=key.has_company_right, replaces=key, actor=actor
+    successor = Key(
+        environment_id=key.environment_id,
+        kind=key.kind,
+        has_company_right=key.has_company_right,
+        replaces_id=key.id,
+        expires_at=granted_until,
     )
-    get_key(successor.id).expires_at = granted_until
-    session().flush()
-    return successor
+    details = {"replaces": key.id, "replaced_key_expires_at": write_instant(key.expires_at), "previous": previous}
+    return _add_key(successor, actor, "key.rotated", **details)
 
 
 def _lock_key(key_id: str) -> Key:
@@ -284,15 +283,6 @@ def _list_successors(key: Key) -> list[Key]:
     ):
         keys_of_chain.append(successor)
     return keys_of_chain[1:]
-
-
-def _name(text: str) -> str:
-    name = normalize(text)
-    if not 1 <= len(name) <= MAX_NAME_LENGTH:
-        raise Unprocessable(f"A name has 1 to {MAX_NAME_LENGTH} characters.")
-    if has_control_character(name) or not is_visible(name):
-        raise Unprocessable("A name has no control characters, and not only blank ones.")
-    return name
 
 
 def _workspace_id(environment: Environment) -> uuid.UUID:

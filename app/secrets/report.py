@@ -13,7 +13,7 @@ from app.core.database import session
 from app.core.pepper import pepper_ring
 from app.core.purposes import Pepper
 from app.core.rotation import PepperUse, Retention
-from app.products import service as products
+from app.products import queries as product_queries
 from app.secrets.declarations import PEPPER_USES
 from app.secrets.models import ReplacedPepper
 from app.secrets.rules import Need, Removal, plan_removal
@@ -83,7 +83,7 @@ def longest_use(use: PepperUse) -> timedelta | None:
     """Return for how long after its replacement a pepper is needed; None where that has no known end."""
     if use.needed_for is None:
         return None
-    feedback_days, evidence_days = products.longest_retention()
+    feedback_days, evidence_days = product_queries.longest_retention()
     days = {None: 0, Retention.FEEDBACK: feedback_days, Retention.EVIDENCE: evidence_days}[use.retention]
     return use.needed_for + timedelta(days=days)
 

@@ -144,12 +144,15 @@ def _verified_key(
 ) -> CachedKey:
     """Return the caller's key, whose use is recorded and counted, or raise `error`."""
     text, cache, ring = bearer(error), key_cache(), pepper_ring()
-    key_id = keys.read_id(text, kinds)
+    key_id = keys.read_id(text)
     key = find_key(key_id) if key_id else None
-    if key is None or key.kind not in kinds or not keys.matches_digest(key.digest, text, ring):
+    if key is None:
         raise error
-    if not key.is_valid(clock.now()):
-        cache.record_refusal(key)
+    is_authentic = keys.matches_digest(key.digest, text, ring) and key.is_valid(clock.now())
+    if not is_authentic or key.kind not in kinds:
+        # A refusal of a valid product key says that its text is another, so none is recorded of its own text.
+        if not is_authentic or key.kind is not KeyKind.PRODUCT:
+            cache.record_refusal(key)
         raise error
     limiter().count_request((limit, key.id), (LimitName.WORKSPACE, key.environment.workspace_id))
     cache.renew_digest(key, text, ring.newest)

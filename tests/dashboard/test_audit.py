@@ -4,19 +4,22 @@ import json
 import re
 from datetime import timedelta
 from html import unescape
+from typing import Any
 
 import pytest
 from flask.testing import FlaskClient
-from sqlalchemy import text
+from sqlalchemy import select, text
 
 from app.accounts import queries, users
+from app.accounts.models import AuditEntry
 from app.accounts.service import record_audit_entry
 from app.core import clock
 from app.core.database import session, transaction
 from app.core.wire.fields import EARLIEST
 from app.dashboard.rules import Change, list_changes
 from app.products import service as products
-from app.products.rules import Mode
+from app.products.rules import KeyKind, Mode
+from tests.context_api import Clock
 from tests.factories import Company, create_company, sign_in
 
 HOSTILE = "<script>alert(1)</script>"
@@ -93,6 +96,67 @@ def test_taking_an_assignee_away_is_a_change() -> None:
     assert list_changes(details) == [Change("assignee", "somebody", "nobody")]
     details = {"assignee": "somebody", "previous": {"assignee": None}}
     assert list_changes(details) == [Change("assignee", "nobody", "somebody")]
+
+
+def entries_of_keys(company: Company) -> dict[str, dict[str, Any]]:
+    with transaction():
+        entries = session().scalars(select(AuditEntry).where(AuditEntry.workspace_id == company.workspace_id))
+        return {entry.action: entry.details for entry in entries if entry.action.startswith("key.")}
+
+
+def test_a_created_key_has_its_right_and_expiry(owner: FlaskClient, company: Company, clock: Clock) -> None:
+    with transaction():
+        options = {"has_company_right": True, "expires_in": timedelta(days=2)}
+        products.create_key(company.environment_id, KeyKind.PRODUCT, **options)
+    expires_at = clock.now + timedelta(days=2)
+    details = {"kind": "product", "has_company_right": True, "expires_at": f"{expires_at:%Y-%m-%dT%H:%M:%SZ}"}
+    assert entries_of_keys(company) == {"key.created": details}
+    (row,) = rows(owner, "/audit?action=key.created")[:1]
+    assert f"expires at {expires_at:%-d %b %Y, %H:%M} UTC" in row
+    assert "has company right yes" in row
+    assert f'<time datetime="{details["expires_at"]}"' in owner.get("/audit").text
+
+
+def test_a_rotated_key_has_the_expiry_of_the_old_one_before_and_after(
+    owner: FlaskClient, company: Company, clock: Clock
+) -> None:
+    old_id = company.product_key.split("_")[2]
+    with transaction():
+        new_id = products.rotate_key(old_id, 24).id
+    overlap_ends_at = clock.now + timedelta(hours=24)
+    details = entries_of_keys(company)["key.rotated"]
+    assert details == {
+        "kind": "product",
+        "has_company_right": False,
+        "expires_at": None,
+        "replaces": old_id,
+        "replaced_key_expires_at": f"{overlap_ends_at:%Y-%m-%dT%H:%M:%SZ}",
+        "previous": {"replaced_key_expires_at": None},
+    }
+    (row,) = rows(owner, "/audit?action=key.rotated")
+    assert f"replaced key expires at never → {overlap_ends_at:%-d %b %Y, %H:%M} UTC" in row
+    with transaction():
+        products.get_key(new_id).expires_at = overlap_ends_at
+    with transaction():
+        products.rotate_key(new_id, 1)
+    details = entries_of_keys(company)["key.rotated"]
+    assert (
+        details["expires_at"]
+        == details["previous"]["replaced_key_expires_at"]
+        == (f"{overlap_ends_at:%Y-%m-%dT%H:%M:%SZ}")
+    )
+
+
+def test_a_revoked_key_has_its_kind(company: Company) -> None:
+    with transaction():
+        products.revoke_key(company.company_key.split("_")[2])
+    assert entries_of_keys(company)["key.revoked"] == {"kind": "company"}
+
+
+@pytest.mark.parametrize("value", ["soon", "2026-13-01T00:00:00Z", 5, ["a"]])
+def test_an_expiry_that_is_no_instant_is_shown_as_it_is(value: object) -> None:
+    shown = "a" if value == ["a"] else value
+    assert list_changes({"expires_at": value}) == [Change("expires_at", None, shown)]
 
 
 def test_users_of_other_workspaces_are_shown_by_id(owner: FlaskClient, company: Company) -> None:

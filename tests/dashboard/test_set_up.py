@@ -2,6 +2,7 @@
 
 import json
 import re
+from datetime import timedelta
 from html import unescape
 from typing import Any
 
@@ -16,7 +17,17 @@ from app.products import service as products
 from app.products.key_cache import key_cache
 from app.telemetry import persistence
 from tests.context_api import Clock
-from tests.factories import TEST_URL, Company, bearer, event, send_events, send_review, sign_in
+from tests.factories import (
+    TEST_URL,
+    Company,
+    bearer,
+    create_company,
+    create_read_key,
+    event,
+    send_events,
+    send_review,
+    sign_in,
+)
 
 
 @pytest.fixture
@@ -122,6 +133,56 @@ def test_a_key_that_is_refused_is_named(owner: FlaskClient, company: Company, cl
         key = products.create_key(company.environment_id, products.KeyKind.PRODUCT)
     clock.advance(minutes=2)
     owner.post("/api/v2/telemetry/batches", json={"events": [event()]}, headers=bearer(key.text))
+    assert "A key is refused" not in owner.get("/set-up").text
+
+
+def refuse(client: FlaskClient, key: str) -> str:
+    """Send telemetry with a key that is refused; return the words of the check about it."""
+    body = {"events": [event()]}
+    assert client.post("/api/v2/telemetry/batches", json=body, headers=bearer(key)).status_code == 401
+    (words,) = re.findall(r'<p class="error">(.*?)</p>', client.get("/set-up").text, re.DOTALL)
+    return " ".join(unescape(re.sub(r"<[^>]+>", "", words)).split())
+
+
+def test_a_revoked_key_is_told_from_one_that_has_expired(owner: FlaskClient, company: Company, clock: Clock) -> None:
+    with transaction():
+        key = products.create_key(company.environment_id, products.KeyKind.PRODUCT, expires_in=timedelta(hours=1))
+    clock.advance(minutes=90)
+    words = refuse(owner, key.text)
+    assert f"{key.id[:12]}…, which has expired" in words
+    assert "Put a valid key into its AGENT_FEEDBACK_KEY" in words
+    with transaction():
+        products.revoke_key(key.id)
+    assert "which was revoked" in refuse(owner, key.text)
+
+
+def test_a_key_whose_text_is_another_is_to_be_copied_again(owner: FlaskClient, company: Company) -> None:
+    words = refuse(owner, company.product_key[:-5])
+    assert "which is valid" in words
+    assert "Its text is not the one that was created: copy it again, or rotate the key for a new one" in words
+
+
+@pytest.mark.parametrize("kind", ["company", "read"])
+def test_a_key_of_another_kind_is_to_be_replaced_by_the_product_key(
+    owner: FlaskClient, company: Company, kind: str
+) -> None:
+    key = company.company_key if kind == "company" else create_read_key(company.environment_id)
+    words = refuse(owner, key)
+    assert f"which is a {kind} key" in words
+    assert "Put the product key into AGENT_FEEDBACK_KEY" in words
+
+
+def test_what_was_accepted_since_is_not_told_as_refused(owner: FlaskClient, company: Company, clock: Clock) -> None:
+    refuse(owner, company.company_key[:-1])
+    clock.advance(minutes=2)
+    assert owner.post("/api/v2/customer-context", json={}, headers=bearer(company.company_key)).status_code != 401
+    assert "A key is refused" not in owner.get("/set-up").text
+
+
+def test_keys_of_another_environment_are_not_told_of(owner: FlaskClient) -> None:
+    with transaction():
+        other = create_company()
+    owner.post("/api/v2/telemetry/batches", headers=bearer(other.company_key))
     assert "A key is refused" not in owner.get("/set-up").text
 
 

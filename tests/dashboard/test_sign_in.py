@@ -72,6 +72,23 @@ def test_the_next_path_never_leads_to_another_site(client: FlaskClient, company:
     assert client.get(path).location == "/"
 
 
+@pytest.mark.parametrize("place", ["/sign-out", "/sign-out?a=b#c", "/sign%2Dout", "/workspace", "/nothing/here"])
+def test_the_next_path_is_one_that_a_browser_can_show(client: FlaskClient, company: Company, place: str) -> None:
+    path = f"/sign-in?next={quote(place)}"
+    assert fields(client.get(path))["next"] == "/"
+    assert sign_in_by_form(client, company, next=place).location == "/"
+    assert client.get(path).location == "/"
+
+
+@pytest.mark.parametrize(
+    "place",
+    ["/feedback?outcome=failure#x", "/sign%2Din", "/interactions/018f1f2e-7b4a-4c12-9c8d-123456789abc", "/docs"],
+)
+def test_a_page_of_this_service_is_shown_next(client: FlaskClient, company: Company, place: str) -> None:
+    assert fields(client.get(f"/sign-in?next={quote(place)}"))["next"] == place
+    assert sign_in_by_form(client, company, next=place).location == place
+
+
 def test_signing_in_by_form_replaces_the_presented_session(app: Flask, client: FlaskClient, company: Company) -> None:
     sign_in(client, company)
     first_cookie = client.get_cookie(SESSION_COOKIE)

@@ -57,7 +57,7 @@ def test_a_user_signs_in_by_verified_email_address_and_is_known_by_subject_after
     assert identities() == ["alice"]
     provider.add_user("alice", email="renamed@example.com", email_verified=False)
     again = app.test_client()
-    assert sign_in_at(again, provider, "alice").location == "/"
+    assert sign_in_at(again, provider, "alice", f"{BEGIN}?next=/sign-out").location == "/"
     assert again.get("/api/session").json["user"]["email"] == company.email
     assert actions().count("identity.linked") == 1
 

@@ -9,6 +9,7 @@ from sqlalchemy import select
 from app.core.database import session, transaction
 from app.demo import service
 from app.outcomes.models import Review
+from app.products.queries import list_keys
 from app.triage.models import Triage, TriageComment
 from tests.context_api import Clock
 from tests.demo.seeding import create_workspace, environment_ids, row_counts, seed
@@ -42,8 +43,16 @@ def test_two_workspaces_on_one_day_have_the_same_content(app: Flask, company: Co
             .all()
             for seeding in (first, second)
         ]
+        keys = [
+            [[(key.kind, key.state, key.created_at) for key in list_keys(id_, 50)] for id_ in environment_ids(seeding)]
+            for seeding in (first, second)
+        ]
     assert contents[0] == contents[1]
     assert triages[0] == triages[1] != []
+    assert keys[0] == keys[1]
+    for keys_of_environment in keys[0]:
+        times = [created_at for _, _, created_at in keys_of_environment]
+        assert len(times) == len(set(times)) > 0, "keys of one instant are listed by their random ids"
 
 
 def test_a_workspace_with_products_of_its_own_is_refused(app: Flask, company: Company) -> None:

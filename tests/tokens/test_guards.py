@@ -1,12 +1,13 @@
 """Who may come in."""
 
 import uuid
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
+from app.core import clock
 from app.core.database import session, transaction
 from app.products import service as products
 from app.products.models import Key
@@ -161,6 +162,58 @@ def test_a_failed_attempt_is_no_use(client: FlaskClient, company: Company) -> No
     telemetry_status(client, f"Bearer {company.product_key[:-1]}!")
     with transaction():
         assert session().get_one(Key, company.product_key.split("_")[2]).last_used_at is None
+
+
+def refused_at(key: str) -> datetime | None:
+    with transaction():
+        return session().get_one(Key, key.split("_")[2]).refused_at
+
+
+@pytest.mark.parametrize("end", [-1, -30, -44])
+def test_a_known_key_with_another_text_is_recorded(client: FlaskClient, company: Company, end: int) -> None:
+    for key, path in ((company.product_key, TELEMETRY), (company.company_key, "/api/v2/customer-context")):
+        assert refused_at(key) is None
+        assert client.post(path, headers=bearer(key[:end])).status_code == 401
+        assert refused_at(key) is not None
+
+
+def test_a_key_of_another_kind_is_recorded(client: FlaskClient, company: Company) -> None:
+    for key in (company.company_key, create_read_key(company.environment_id)):
+        assert telemetry_status(client, f"Bearer {key}") == 401
+        assert refused_at(key) is not None
+
+
+def test_a_valid_product_key_is_not_recorded_where_another_kind_is_wanted(
+    client: FlaskClient, company: Company
+) -> None:
+    assert client.get("/api/v2/reviews", headers=bearer(company.product_key)).status_code == 401
+    assert client.post("/api/v2/customer-context", headers=bearer(company.product_key)).status_code == 401
+    assert refused_at(company.product_key) is None
+
+
+def test_every_refused_key_gets_the_same_error(client: FlaskClient, company: Company) -> None:
+    with transaction():
+        revoked_key = products.create_key(company.environment_id, KeyKind.PRODUCT)
+        products.revoke_key(revoked_key.id)
+    unknown_keys = [f"af_{kind}_{'0' * 32}_{'x' * 43}" for kind in ("live", "company", "read")]
+    known_keys = [revoked_key.text, company.product_key[:-1], company.company_key, company.company_key[:-1]]
+    answers = [client.post(TELEMETRY, headers=bearer(key)) for key in (*unknown_keys, *known_keys)]
+    assert {answer.status_code for answer in answers} == {401}
+    assert len({(answer.json["error"], answer.json["code"]) for answer in answers}) == 1
+    assert len({frozenset(answer.headers.keys()) for answer in answers}) == 1
+
+
+def test_a_refusal_is_recorded_once_a_minute(
+    client: FlaskClient, company: Company, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now, wrong_key = clock.now(), company.product_key[:-1]
+    recorded_at = []
+    for seconds in (0, 59, 61):
+        moment = now + timedelta(seconds=seconds)
+        monkeypatch.setattr("app.core.clock.now", lambda moment=moment: moment)
+        telemetry_status(client, f"Bearer {wrong_key}")
+        recorded_at.append(refused_at(wrong_key))
+    assert recorded_at == [now, now, now + timedelta(seconds=61)]
 
 
 def test_a_read_key_opens_no_other_guard(client: FlaskClient, company: Company) -> None:
