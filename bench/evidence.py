@@ -131,8 +131,7 @@ def _request(stack: Stack, number: int) -> bytes:
 
 
 def _environment(stack: Stack) -> uuid.UUID:
-    product, name = str(stack.company.product_id), str(uuid.uuid4())
-    environment = stack.flask("environment", "create", "--product", product, "--name", name)
+    environment = stack.flask("environment", "create", "--product", str(stack.company.product_id), "--name", "bench")
     return uuid.UUID(environment["environmentId"])
 
 

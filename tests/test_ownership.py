@@ -63,6 +63,7 @@ FOREIGN_MODELS = {
     ("evidence", "Environment"): "a summary's environment is found with its product and workspace in one statement",
     ("evidence", "Product"): "as Environment",
     ("retention", "Environment"): "a purge reads every environment's retention in one statement",
+    ("products", "Workspace"): "a product is created only where its workspace exists",
 }
 """Models of another package that a package uses outside of annotations, and why; none of them is written."""
 

@@ -7,17 +7,19 @@ from typing import Any
 
 from sqlalchemy import select
 
+from app.accounts.models import Workspace
+from app.accounts.rules import MAX_NAME_LENGTH
 from app.accounts.service import COMMAND_LINE_ACTOR, record_audit_entry
 from app.core import clock
 from app.core.database import session
 from app.core.errors import Conflict, NotFound, Unprocessable
 from app.core.pepper import current_pepper
+from app.core.wire.text import has_control_character, is_visible, normalize
 from app.events import service as events
 from app.events.rules import EventType
 from app.products import keys
 from app.products.key_cache import key_cache
 from app.products.models import Environment, Key, Product
-from app.products.names import read_name, require_free_environment_name, require_free_product_name
 from app.products.rules import MAX_OVERLAP_HOURS, RETENTION_DAYS, KeyKind, Mode, write_instant
 
 MAX_LIST_LENGTH = 1000
@@ -35,9 +37,9 @@ class NewKey:
 
 def create_product(workspace_id: uuid.UUID, name: str, actor: str = COMMAND_LINE_ACTOR) -> Product:
     """Add a product to a workspace."""
-    name = read_name(name)
-    require_free_product_name(workspace_id, name)
-    product = Product(id=uuid.uuid4(), workspace_id=workspace_id, name=name, created_at=clock.now())
+    if session().get(Workspace, workspace_id) is None:
+        raise NotFound("There is no workspace with this id.")
+    product = Product(id=uuid.uuid4(), workspace_id=workspace_id, name=_name(name), created_at=clock.now())
     session().add(product)
     record_audit_entry(workspace_id, actor, "product.created", str(product.id), name=product.name)
     session().flush()
@@ -46,9 +48,8 @@ def create_product(workspace_id: uuid.UUID, name: str, actor: str = COMMAND_LINE
 
 def create_environment(product_id: uuid.UUID, name: str, actor: str = COMMAND_LINE_ACTOR) -> Environment:
     """Add an environment to a product."""
-    product, name = get_product(product_id), read_name(name)
-    require_free_environment_name(product_id, name)
-    environment = Environment(id=uuid.uuid4(), product_id=product_id, name=name, created_at=clock.now())
+    product = get_product(product_id)
+    environment = Environment(id=uuid.uuid4(), product_id=product_id, name=_name(name), created_at=clock.now())
     session().add(environment)
     record_audit_entry(product.workspace_id, actor, "environment.created", str(environment.id), name=environment.name)
     session().flush()
@@ -88,24 +89,21 @@ def set_environment(
 
 def rename_environment(environment_id: uuid.UUID, name: str, actor: str = COMMAND_LINE_ACTOR) -> None:
     """Give an environment another name."""
-    environment, name = get_environment(environment_id), read_name(name)
-    if name != environment.name:
-        require_free_environment_name(environment.product_id, name)
-        _rename(environment, name, _workspace_id(environment), actor)
+    environment = get_environment(environment_id)
+    _rename(environment, name, _workspace_id(environment), actor)
 
 
 def rename_product(product_id: uuid.UUID, name: str, actor: str = COMMAND_LINE_ACTOR) -> None:
     """Give a product another name, which agents are told within a second."""
-    product, name = get_product(product_id), read_name(name)
-    if name != product.name:
-        require_free_product_name(product.workspace_id, name)
-        _rename(product, name, product.workspace_id, actor)
+    product = get_product(product_id)
+    _rename(product, name, product.workspace_id, actor)
 
 
 def _rename(row: Product | Environment, name: str, workspace_id: uuid.UUID, actor: str) -> None:
-    previous, row.name = row.name, name
-    action = "product.changed" if isinstance(row, Product) else "environment.changed"
-    record_audit_entry(workspace_id, actor, action, str(row.id), name=name, previous={"name": previous})
+    previous, row.name = row.name, _name(name)
+    if row.name != previous:
+        action = "product.changed" if isinstance(row, Product) else "environment.changed"
+        record_audit_entry(workspace_id, actor, action, str(row.id), name=row.name, previous={"name": previous})
     session().flush()
 
 
@@ -283,6 +281,15 @@ def _list_successors(key: Key) -> list[Key]:
     ):
         keys_of_chain.append(successor)
     return keys_of_chain[1:]
+
+
+def _name(text: str) -> str:
+    name = normalize(text)
+    if not 1 <= len(name) <= MAX_NAME_LENGTH:
+        raise Unprocessable(f"A name has 1 to {MAX_NAME_LENGTH} characters.")
+    if has_control_character(name) or not is_visible(name):
+        raise Unprocessable("A name has no control characters, and not only blank ones.")
+    return name
 
 
 def _workspace_id(environment: Environment) -> uuid.UUID:

@@ -1,6 +1,5 @@
 """The pages of how it is set up execute a bounded number of statements, however many rows they show."""
 
-import uuid
 from datetime import timedelta
 
 import pytest
@@ -23,8 +22,7 @@ MAX_STATEMENTS = 10
 def add_rows(company: Company, count: int) -> None:
     with transaction():
         for _ in range(count):
-            product = products.create_product(company.workspace_id, f"Shop {uuid.uuid4()}")
-            environment = products.create_environment(product.id, "test")
+            environment = products.create_environment(products.create_product(company.workspace_id, "Shop").id, "test")
             key = products.create_key(company.environment_id, KeyKind.PRODUCT)
             products.revoke_key(key.id)
             number = key.id[:8]

@@ -97,37 +97,6 @@ def test_a_product_whose_environment_has_no_name_is_not_added(owner: FlaskClient
     assert last_entry() == before
 
 
-@pytest.mark.parametrize(
-    ("path", "form_path", "values", "sentence"),
-    [
-        ("/settings/products", "/settings", {"name": "Shop", "environment_name": "production"}, "a product “Shop”"),
-        ("{product}/environments", "{product}", {"environment_name": "staging"}, "an environment “staging”"),
-    ],
-    ids=["product", "environment"],
-)
-def test_a_form_that_is_sent_twice_adds_one(
-    owner: FlaskClient, company: Company, path: str, form_path: str, values: dict[str, str], sentence: str
-) -> None:
-    product = f"/settings/products/{company.product_id}"
-    path, form_path = path.format(product=product), form_path.format(product=product)
-    assert send(owner, path, form_path, **values).status_code == 303
-    before = last_entry()
-    answer = send(owner, path, form_path, **values)
-    assert answer.status_code == 422
-    assert f"already has {sentence}. Choose another name." in answer.text
-    assert last_entry() == before
-
-
-def test_a_name_that_is_taken_changes_nothing_of_an_environment(owner: FlaskClient, company: Company) -> None:
-    with transaction():
-        products.create_environment(company.product_id, "staging")
-    path = path_of(company)
-    answer = send(owner, path, path, **{**SETTINGS, "name": "staging", "mode": "off"})
-    assert answer.status_code == 422
-    assert "already has an environment “staging”" in answer.text
-    assert (environment_of(company).name, environment_of(company).mode) == ("production", "never_ask")
-
-
 def test_what_precedes_the_error_of_a_page_is_not_kept(
     owner: FlaskClient, company: Company, monkeypatch: pytest.MonkeyPatch
 ) -> None:

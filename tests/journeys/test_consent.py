@@ -1,6 +1,5 @@
 """The main job again, in each mode that asks: approval, refusal, silence, and a process that must not ask again."""
 
-import uuid
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
@@ -40,9 +39,9 @@ class Shop:
 
 @pytest.fixture(params=["ask_once", "ask_always"])
 def shop(stack: Stack, request: pytest.FixtureRequest) -> Iterator[Shop]:
-    mode, name = request.param, str(uuid.uuid4())
+    mode = request.param
     product = str(stack.company.product_id)
-    environment = stack.flask("environment", "create", "--product", product, "--name", name, "--mode", mode)
+    environment = stack.flask("environment", "create", "--product", product, "--name", mode, "--mode", mode)
     key = stack.flask("key", "create", "--environment", environment["environmentId"], "--kind", "product")["key"]
     company = replace(stack.company, environment_id=environment["environmentId"], product_key=key)
     product_shop = Shop(stack, company, mode)

@@ -4,7 +4,6 @@ import json
 import re
 import signal
 import subprocess
-import uuid
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -27,8 +26,8 @@ def site(tmp_path: Path) -> Iterator[Site]:
 
 
 @pytest.fixture
-def owner(stack: Stack, tmp_path: Path) -> Owner:
-    name = f"nginx {uuid.uuid4()}"
+def owner(stack: Stack, tmp_path: Path, request: pytest.FixtureRequest) -> Owner:
+    name = f"nginx {request.node.name}"[:60]
     environment = stack.flask("environment", "create", "--product", str(stack.company.product_id), "--name", name)
     key = stack.flask("key", "create", "--environment", environment["environmentId"], "--kind", "company")["key"]
     for name, network in RANGES.items():

@@ -1,7 +1,6 @@
 """The envelope in each state, and the consent decisions that a process caches."""
 
 import json
-import uuid
 from typing import Any
 
 import pytest
@@ -107,8 +106,8 @@ def test_the_service_and_the_sdk_make_the_same_contract() -> None:
 @pytest.fixture
 def company(stack: Stack) -> Company:
     """A company of the stack whose environment asks once."""
-    product, name = str(stack.company.product_id), str(uuid.uuid4())
-    content = stack.flask("environment", "create", "--product", product, "--name", name, "--mode", "ask_once")
+    product = str(stack.company.product_id)
+    content = stack.flask("environment", "create", "--product", product, "--name", "asking", "--mode", "ask_once")
     key = stack.flask("key", "create", "--environment", content["environmentId"], "--kind", "product")["key"]
     return Company(stack.company.workspace_id, stack.company.product_id, content["environmentId"], key, "")
 
