@@ -59,7 +59,7 @@ def _list(login: Login, filters: AuditFilters) -> ItemList:
     since = scope.first_at if scope else EARLIEST
 
     def read(limit: int, place: Place | None) -> Batch:
-        before = min(int(place[0]), LAST_ID) if place else LAST_ID
+        before = _entry_id(place) if place else LAST_ID
         page = queries.list_audit_entries(workspace_id, limit, before, values, since)
         return Batch(page.entries, [str(page.next_id)] if page.next_id else None)
 
@@ -67,6 +67,14 @@ def _list(login: Login, filters: AuditFilters) -> ItemList:
     return ItemList(
         "audit", AuditItemSchema, read, cursor_scope, lambda: queries.count_audit_entries(workspace_id, values, since)
     )
+
+
+def _entry_id(place: Place) -> int:
+    """Return the id of the entry behind which a page begins, or raise `ValueError` for a place that no page has."""
+    entry_id = int(place[0])
+    if [str(entry_id)] != place or not 0 < entry_id <= LAST_ID:
+        raise ValueError(place)
+    return entry_id
 
 
 def _rows(login: Login, entries: Sequence[AuditItem]) -> list[AuditRow]:

@@ -161,8 +161,17 @@ def _list(scope: Scope, filters: KeyFilters) -> ItemList:
     environment_id, values = scope.environment.id, filters.values()
 
     def read(limit: int, place: Place | None) -> Batch:
-        rows = queries.list_keys(environment_id, limit + 1, after=place[0] if place else None, filters=values)
+        after = _key_id(place) if place else None
+        rows = queries.list_keys(environment_id, limit + 1, after=after, filters=values)
         items = rows[:limit]
         return Batch(items, [items[-1].id] if len(rows) > limit else None)
 
     return ItemList("keys", KeyItemSchema, read, (environment_id, *sorted(values.items())))
+
+
+def _key_id(place: Place) -> str:
+    """Return the id of the key behind which a page begins, or raise `ValueError` for a place that no page has."""
+    (key_id,) = place
+    if not _KEY_ID.match(key_id):
+        raise ValueError(key_id)
+    return key_id

@@ -46,10 +46,15 @@ _decoder = msgspec.json.Decoder(_Batch)
 def count_refusal(
     environment: CallerEnvironment | None, source: Source, headers: BatchHeaders, error: ApiError, body: bytes | None
 ) -> dict[str, str]:
-    """Count the events of a refused batch under the code of its error, and return the header that says so."""
+    """Count the events of a refused batch under the code of its error, and return the header that says so.
+
+    A batch without events counts nothing, and has no header.
+    """
     if environment is None or error.status not in COUNTED_STATUSES:
         return {}
     events, now = count_events(error, body), clock.now()
+    if events == 0:
+        return {}
     day_on = now.astimezone(UTC).date()
     change = Change(environment.id, day_on, source, *headers.sender, Measure.REFUSED, error.slug)
     RECORD_REFUSAL.first(
@@ -69,6 +74,6 @@ def count_events(error: ApiError, body: bytes | None) -> int:
     if matches and None not in matches:
         return len({match[1] for match in matches if match})
     try:
-        return len(_decoder.decode(body or b"").events) or 1
+        return len(_decoder.decode(body or b"").events)
     except (msgspec.MsgspecError, UnicodeError, RecursionError):
         return 1

@@ -13,10 +13,13 @@ from typing import Any
 from mcp.server.lowlevel import Server
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
+from app.mcp.messages import find_fault
 from app.mcp.server import Call, make_server
 
 Message = MutableMapping[str, Any]
 Headers = Iterable[tuple[str, str]]
+
+JSON = ("Content-Type", "application/json")
 
 
 @dataclass(slots=True)
@@ -28,6 +31,7 @@ class Exchange:
     status: int = 500
     headers: list[tuple[str, str]] = field(default_factory=list)
     body: bytes = b""
+    is_received: bool = False
 
     @property
     def scope(self) -> Message:
@@ -47,7 +51,10 @@ class Exchange:
         }
 
     async def receive(self) -> Message:
-        """Hand the body over."""
+        """Hand the body over, and then say that nothing follows: a reader that waits for that would never end."""
+        if self.is_received:
+            return {"type": "http.disconnect"}
+        self.is_received = True
         return {"type": "http.request", "body": self.request_body, "more_body": False}
 
     async def send(self, message: Message) -> None:
@@ -59,8 +66,14 @@ class Exchange:
             self.body += message.get("body", b"")
 
 
-def run_exchange(headers: Headers, body: bytes, call: Call) -> Exchange:
-    """Return the finished exchange of a request. An exception of a tool that is not the caller's fault is raised."""
+def run_exchange(headers: Headers, body: bytes, version: str | None, call: Call) -> Exchange:
+    """Return the finished exchange of a request; `version` is that of its header.
+
+    An exception of a tool that is not the caller's fault is raised.
+    """
+    fault = find_fault(body, version)
+    if fault:
+        return Exchange(headers, body, fault.status, [JSON], fault.encode())
     exchange, failures = Exchange(headers, body), list[Exception]()
     asyncio.run(_serve(make_server(call, failures), exchange))
     if failures:

@@ -29,16 +29,16 @@ def write_cursor(scope: Sequence[object], place: Sequence[str]) -> str:
 
 
 def read_cursor(scope: Sequence[object], cursor: str) -> list[str]:
-    """Return the place of a cursor, or raise `BadCursor`."""
+    """Return the place of a cursor, or raise `BadCursor`; any other text than `write_cursor` returns is refused."""
     try:
         content = json.loads(base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)))
+        is_list = isinstance(content, list) and all(isinstance(part, str) for part in content)
+        place: list[str] = content[1:] if is_list else []
+        if not place or write_cursor(scope, place) != cursor:
+            raise BadCursor
     except (binascii.Error, ValueError, RecursionError):
         raise BadCursor from None
-    if not isinstance(content, list) or not all(isinstance(part, str) for part in content):
-        raise BadCursor
-    if content[:1] != [_checksum(scope)]:
-        raise BadCursor
-    return content[1:]
+    return place
 
 
 def _checksum(scope: Sequence[object]) -> str:

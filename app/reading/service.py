@@ -1,5 +1,6 @@
 """Read the lists of an environment by pages. The environment is the caller's; no query names one."""
 
+import math
 import uuid
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -158,16 +159,16 @@ def _read(cursor: str | None, scope: list[object], parse: Callable[[list[str]], 
 
 def time_place(position: Position) -> list[str]:
     """Return a position as a cursor carries it."""
-    return [position.at.isoformat(), str(position.id)]
+    return [to_storable(position.at).isoformat(), str(position.id)]
 
 
 def time_position(place: list[str]) -> Position:
-    """Return the position that a cursor carries, which may be forged, or raise `ValueError`."""
+    """Return the position that a cursor carries, or raise `ValueError` for a place that the service would not write."""
     at, id_ = place
-    instant = datetime.fromisoformat(at)
-    if instant.tzinfo is None:
-        raise ValueError(at)
-    return Position(to_storable(instant), uuid.UUID(id_))
+    position = Position(datetime.fromisoformat(at), uuid.UUID(id_))
+    if position.at.tzinfo is None or time_place(position) != place:
+        raise ValueError(place)
+    return position
 
 
 def operation_place(item: OperationItem) -> list[str]:
@@ -176,9 +177,12 @@ def operation_place(item: OperationItem) -> list[str]:
 
 
 def operation_position(place: list[str]) -> OperationPosition:
-    """Return the position of a place in a list of operations, or raise `ValueError`."""
+    """Return the position of a place in a list of operations, or raise `ValueError` as `time_position` does."""
     value, operation = place
+    position = OperationPosition(float(value), operation)
+    if not math.isfinite(position.sort_value) or repr(position.sort_value) != value:
+        raise ValueError(value)
     # A cursor can be forged; nothing in it may be what PostgreSQL does not take.
     if has_control_character(operation) or len(operation.encode()) > MAX_CURSOR_LENGTH:
         raise ValueError(operation)
-    return OperationPosition(float(value), operation)
+    return position

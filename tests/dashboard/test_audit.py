@@ -21,6 +21,7 @@ from app.products import service as products
 from app.products.rules import KeyKind, Mode
 from tests.context_api import Clock
 from tests.factories import Company, create_company, sign_in
+from tests.reading.fixtures import forge_cursor
 
 HOSTILE = "<script>alert(1)</script>"
 
@@ -212,6 +213,10 @@ def test_pages_continue_by_key_and_repeat_nothing(owner: FlaskClient, company: C
     assert 'rel="next"' not in owner.get(next_url).text
     assert owner.get(next_url.replace("after=", "after=x")).status_code == 422
     assert owner.get(next_url.replace("action=job", "action=key")).status_code == 422
+    cursor = next_url.partition("after=")[2].partition("&")[0]
+    for place in (["1_0"], [" 1 "], ["\N{ARABIC-INDIC DIGIT ONE}"], ["0"], ["-1"], ["1", "2"], [str(2**63)], []):
+        assert owner.get(next_url.replace(cursor, forge_cursor(cursor, place))).status_code == 422
+    assert owner.get(next_url.replace(cursor, forge_cursor(cursor, ["1"]))).status_code == 200
 
 
 def test_a_rare_action_is_found_behind_many_others(

@@ -19,6 +19,7 @@ from app.products.rules import KeyKind
 from tests.context_api import Clock
 from tests.dashboard.browser import send
 from tests.factories import Company, create_company, event, send_events, sign_in
+from tests.reading.fixtures import forge_cursor
 
 
 def create(client: FlaskClient, **values: str) -> TestResponse:
@@ -120,6 +121,9 @@ def test_the_next_page_continues_the_list(owner: FlaskClient, company: Company) 
     assert [len(page_ids) for page_ids in ids] == [50, 2]
     assert not set(ids[0]) & set(ids[1])
     assert not re.search(r"[?&](page|offset)=", match[1])
+    cursor = match[1].partition("after=")[2].partition("&")[0]
+    for place in (["x"], [ids[0][-1].upper()], [ids[0][-1], ""], [f"{ids[0][-1]}\n"]):
+        assert owner.get(f"/keys?after={forge_cursor(cursor, place)}").status_code == 422
 
 
 def test_the_export_has_the_keys_of_the_filters_without_their_texts(owner: FlaskClient, company: Company) -> None:

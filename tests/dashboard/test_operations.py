@@ -13,7 +13,7 @@ from app.dashboard import operations
 from app.dashboard.lists import list_page
 from tests.dashboard.history import HOSTILE, count_day, count_statements, export, export_csv, words
 from tests.factories import Company, create_company, sign_in
-from tests.reading.fixtures import Reader
+from tests.reading.fixtures import Reader, forge_cursor
 
 
 @pytest.fixture
@@ -94,6 +94,8 @@ def test_a_place_of_another_order_is_refused(
     assert match
     assert browser.get(f"/operations?after={match[1]}").status_code == 200
     assert browser.get(f"/operations?sort=worst&after={match[1]}").status_code == 422
+    for value in ("NaN", "1e99999", "1_0", " 1 "):
+        assert browser.get(f"/operations?after={forge_cursor(match[1], [value, '/x'])}").status_code == 422
 
 
 def test_exports_carry_the_filters(browser: FlaskClient, company: Company) -> None:

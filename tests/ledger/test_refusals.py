@@ -44,7 +44,7 @@ def test_a_batch_that_is_refused_as_a_whole_costs_all_its_events(
     [
         (b"{", {}, "malformed_json"),
         (b"[]", {}, "malformed_json"),
-        (b'{"events": []}', {}, "invalid_value"),
+        (b"{}", {}, "invalid_value"),
         (b'{"events": 5}', {}, "invalid_value"),
         (b"x" * 1_048_577, {}, "request_entity_too_large"),
         (b"{}", {"Content-Encoding": "gzip"}, "unsupported_media_type"),
@@ -58,6 +58,18 @@ def test_a_body_that_does_not_show_its_events_counts_as_one(
     response = post(client, company, body, **headers)
     assert response.headers[HEADER] == "1"
     assert counts(app, company) == {"refused": {response.get_json()["code"]: 1}}
+
+
+@pytest.mark.parametrize(("body", "status"), [(b'{"events": []}', 422), (b'{"events": [], "sender": 1}', 400)])
+def test_a_batch_without_events_costs_none(
+    app: Flask, client: FlaskClient, company: Company, body: bytes, status: int
+) -> None:
+    responses = [post(client, company, body), send_evidence(client, company)]
+    assert [(response.status_code, HEADER in response.headers) for response in responses] == [
+        (status, False),
+        (422, False),
+    ]
+    assert counts(app, company) == {}
 
 
 def test_a_refusal_is_counted_once_for_a_batch(app: Flask, client: FlaskClient, company: Company) -> None:

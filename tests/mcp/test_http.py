@@ -50,12 +50,12 @@ def test_there_are_no_streams_and_no_sessions(reader: Reader, method: str) -> No
     assert "POST" in response.headers["Allow"]
 
 
-@pytest.mark.parametrize("body", [b"", b"{", b"[]", b"\xff", b"null", b'{"jsonrpc": "2.0"}', b"[" * 10_000])
-def test_what_is_no_message_is_the_callers_error(reader: Reader, body: bytes) -> None:
+@pytest.mark.parametrize("body", [b"", b"{", b"\xff", b"[" * 10_000])
+def test_what_is_no_json_is_the_callers_error(reader: Reader, body: bytes) -> None:
     headers = {**ACCEPT, **bearer(reader.key), "Content-Type": "application/json"}
     response = reader.client.post("/mcp", data=body, headers=headers)
     assert response.status_code == 400
-    assert response.json["error"]["code"] in (-32700, -32600, -32602)
+    assert response.json["error"]["code"] == -32700
 
 
 def test_an_unknown_tool_is_an_error_of_the_protocol(reader: Reader) -> None:

@@ -1,5 +1,6 @@
 """A company with a read key, and the pages that it reads."""
 
+import base64
 import json
 import uuid
 from collections.abc import Iterator
@@ -16,6 +17,13 @@ from app.core.database import session, transaction
 from tests.factories import Company, bearer, create_read_key, sign_in
 
 NOW = datetime.now(UTC).replace(microsecond=0)
+
+
+def forge_cursor(cursor: str, place: list[str]) -> str:
+    """Return a cursor of the same list and filters with another place."""
+    checksum = json.loads(base64.urlsafe_b64decode(f"{cursor}=="))[0]
+    content = json.dumps([checksum, *place], separators=(",", ":"), ensure_ascii=False)
+    return base64.urlsafe_b64encode(content.encode(errors="surrogatepass")).rstrip(b"=").decode()
 
 
 @dataclass(frozen=True)

@@ -191,38 +191,6 @@ def _age_inbox(age: timedelta) -> None:
         pages.session().execute(pages.text("UPDATE telemetry_inbox SET received_at = :at"), {"at": NOW - age})
 
 
-CURSOR_PROBLEM = {
-    "pointer": "/cursor",
-    "code": "cursor",
-    "message": "This is no cursor of this list with these filters; begin again without one.",
-}
-
-
-def test_a_cursor_of_another_list_filter_or_environment_is_refused(reader: Reader) -> None:
-    with transaction():
-        other_company = create_company()
-    other = Reader(reader.client, other_company, create_read_key(other_company.environment_id))
-    for _ in range(2):
-        reader.store_review(interaction_id=reader.store_interaction())
-    cursor = reader.get("reviews", limit=1).json["nextCursor"]
-    assert reader.get("reviews", limit=9, cursor=cursor).status_code == 200
-    for response in (
-        reader.get("interactions", cursor=cursor),
-        reader.get("operations", cursor=cursor),
-        reader.get("reviews", cursor=cursor, outcome="success"),
-        reader.get("reviews", cursor=cursor, order="oldest"),
-        other.get("reviews", cursor=cursor),
-    ):
-        assert (response.status_code, response.json["errors"]) == (422, [CURSOR_PROBLEM])
-
-
-@pytest.mark.parametrize("path", LISTS)
-@pytest.mark.parametrize("cursor", ["x", "bnVsbA", "W10", "W1siYSJdXQ", "-" * 999, "A" * 40])
-def test_rubbish_is_no_cursor(reader: Reader, path: str, cursor: str) -> None:
-    response = reader.get(path, cursor=cursor)
-    assert (response.status_code, response.json["errors"]) == (422, [CURSOR_PROBLEM])
-
-
 @pytest.mark.parametrize("path", LISTS)
 @pytest.mark.parametrize(
     ("query", "pointer"),
