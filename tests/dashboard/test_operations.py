@@ -135,8 +135,8 @@ def test_the_detail_has_the_numbers_of_the_days_and_of_each_surface(browser: Fla
     assert "Success 58 % 95 % interval 32 to 81 %, 12 of 20 interactions reviewed" in text
     assert "Failure 25 % 95 % interval 9 to 53 %, 3 of 12 reviews" in text
     assert "Interactions 20 12 confirmed" in text
-    assert "http_json 12 – 6 of 7 7 of 12" in text
-    assert "mcp 8 – 1 of 5 5 of 8" in text
+    assert "HTTP, JSON 12 – 6 of 7 7 of 12" in text
+    assert "MCP 8 – 1 of 5 5 of 8" in text
     assert "Reviews by day and outcome; days in UTC, today is not over success partial failure 7 0" in text
 
 
