@@ -12,6 +12,7 @@ LABELS = {
     "http_headers": "HTTP, headers",
     "mcp": "MCP",
     "source_attested": "source-attested",
+    "wont_act": "won’t act",
     "cdn_log": "CDN log",
     "published_ip_range": "published IP range",
     STATEMENT: "user’s statement, reported by the agent",

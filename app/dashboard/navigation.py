@@ -44,8 +44,20 @@ NAVIGATION: tuple[tuple[str, tuple[NavigationLink, ...]], ...] = (
 )
 
 
+TABS = ("feedback.list_findings",)
+"""Pages of a section beside its first one that show any environment and any days."""
+
+
 def section_of(endpoint: str | None) -> NavigationLink | None:
     """Return the link of the section that a page belongs to, which is that of its blueprint."""
     blueprint = (endpoint or "").partition(".")[0]
     links = (link for _, group in NAVIGATION for link in group)
     return next((link for link in links if link.endpoint.partition(".")[0] == blueprint), None)
+
+
+def scope_endpoint(endpoint: str | None) -> str:
+    """Return the page that a reader of a page comes to who chooses another environment or other days."""
+    if endpoint in TABS:
+        return endpoint
+    section = section_of(endpoint)
+    return section.endpoint if section else NAVIGATION[0][1][0].endpoint

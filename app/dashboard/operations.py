@@ -19,7 +19,7 @@ from app.dashboard.lists import Batch, FilterForm, ItemList, Place, choice_filte
 from app.dashboard.pages import Page, PageBlueprint
 from app.dashboard.scope import Scope
 from app.interactions.queries import LATENCY_SAMPLE, Latency, list_latencies
-from app.interactions.rules import MAX_OPERATION_LENGTH, SURFACES, UNKNOWN_SURFACE
+from app.interactions.rules import MAX_OPERATION_LENGTH, PENDING_OPERATION, SURFACES, UNKNOWN_SURFACE
 from app.outcomes.queries import REVIEW_PAGES, ReviewItem
 from app.reading.service import operation_place, operation_position
 from app.summaries import queries as summaries
@@ -141,6 +141,7 @@ def show_operation(scope: Scope) -> Page:
     return Page(
         {
             "name": name,
+            "is_pending": name == PENDING_OPERATION,
             "counts": counts,
             "share": success_share(counts),
             "failure_share": Share(counts.failure, counts.reviews),

@@ -27,6 +27,7 @@ from app.dashboard.question_form import QuestionForm, entry_values, field_values
 from app.dashboard.question_list import find_questions
 from app.dashboard.scope import Scope, scoped_url
 from app.enrichment import views
+from app.enrichment.rules import is_usable
 from app.interactions.rules import MAX_OPERATION_LENGTH, normalize_operation
 
 NOTICES = {"saved": "The question is saved.", "removed": "The question is removed."}
@@ -77,6 +78,7 @@ def list_questions(scope: Scope) -> Page:
             "max_fields": MAX_FIELDS,
             "filters_form": filters,
             "agent_text": _agent_text(lists.catalog, **values),
+            "reason": _reason(lists.catalog, **values),
             "export_urls": export_urls(),
             "notice": NOTICES.get(request.args.get("done", "")),
         }
@@ -221,6 +223,17 @@ def _built_in() -> Sequence[Entry]:
 
 def _agent_text(catalog: Catalog, purpose: str, operation: str = "") -> str:
     return _json(views.preview(catalog, normalize_operation(operation), purpose))
+
+
+def _reason(catalog: Catalog, purpose: str, operation: str = "") -> str | None:
+    """Return why an agent is asked nothing, None if it is asked."""
+    if views.usable_entries(catalog, normalize_operation(operation), purpose):
+        return None
+    if not any(is_usable(entry.targeted_advertising_safe, purpose) for entry in catalog.entries):
+        return "No question is asked for this purpose."
+    if operation:
+        return "No question is asked of this operation."
+    return "These questions are asked of their operations only: name one to see what its agents are shown."
 
 
 def _json(value: Any) -> str:

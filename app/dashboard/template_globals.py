@@ -11,7 +11,7 @@ from app.dashboard.charts import spark_points
 from app.dashboard.figures import duration, percent, thousands
 from app.dashboard.forms import form_token
 from app.dashboard.labels import label
-from app.dashboard.navigation import NAVIGATION
+from app.dashboard.navigation import NAVIGATION, scope_endpoint
 from app.dashboard.scope import DAY_CHOICES, current_scope, scoped_url
 
 TEMPLATE_GLOBALS: dict[str, object | Callable[..., Any]] = {
@@ -19,6 +19,7 @@ TEMPLATE_GLOBALS: dict[str, object | Callable[..., Any]] = {
     "DAY_CHOICES": DAY_CHOICES,
     "current_scope": current_scope,
     "scoped_url": scoped_url,
+    "scope_endpoint": scope_endpoint,
     "form_token": form_token,
     "may_change": may_change,
     "icon": heroicon_outline,

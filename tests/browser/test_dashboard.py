@@ -227,5 +227,9 @@ def test_home_feedback_and_keys_work_without_scripts(page: Page, sample_workspac
     page.write("#comment", "Nobody needs this.")
     page.press("Save")
     page.wait_for(".comment", "Nobody needs this.")
-    assert "wont act" in page.texts(".badge")
+    assert "won’t act" in page.texts(".badge")
     assert create_key(page).startswith("af_")
+    page.follow("Set-up")
+    page.wait_for("h1", "Set-up")
+    # Buttons of scripts alone, such as those that copy, are not shown.
+    assert set(page.texts("main [hidden]")) == {""}

@@ -141,7 +141,7 @@ def test_customers_are_listed_with_their_signals_and_refusals(owner: FlaskClient
     context_api.answer(context_api.ask(userRef="u1").json, item(), item("content.format", "audio"))
     context_api.choose(context_api.ask(userRef="u2", purpose=ADVERTISING).json, "declined")
     text = text_of(owner.get(PAGE).text)
-    for reference, signals, declined in (("u1", 2, "–"), ("u2", 0, ADVERTISING)):
+    for reference, signals, declined in (("u1", 2, "–"), ("u2", 0, "targeted advertising")):
         customer_id = find(owner, user_ref=reference).rpartition("/")[2]
         assert re.search(rf"{customer_id} [^–]* UTC {signals} {declined}", text)
 

@@ -221,7 +221,9 @@ def test_what_agents_and_companies_write_is_escaped(signed_in: FlaskClient, read
 def test_empty_lists_say_what_to_do(signed_in: FlaskClient) -> None:
     assert "Set it up" in signed_in.get("/feedback").text
     assert "has what the filters ask for" in signed_in.get("/feedback?q=anything").text
-    assert "No reports" in signed_in.get("/feedback/findings").text
+    findings = signed_in.get("/feedback/findings").text
+    assert "No reports" in findings
+    assert "more days can be chosen" in findings
 
 
 def test_a_report_is_listed_with_the_topics_of_its_findings(signed_in: FlaskClient, reader: Reader) -> None:

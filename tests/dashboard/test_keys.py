@@ -183,6 +183,27 @@ def test_a_key_is_revoked_behind_a_page_that_says_what_stops(owner: FlaskClient,
     assert actions(company)[-1][0] == "key.revoked"
 
 
+def test_a_key_that_has_ended_is_neither_rotated_nor_revoked(
+    owner: FlaskClient, company: Company, clock: Clock
+) -> None:
+    with transaction():
+        products.revoke_key(key_id(company.product_key))
+        expired = products.create_key(company.environment_id, KeyKind.READ, expires_in=timedelta(days=1)).id
+    clock.advance(days=2)
+    sign_in(owner, company)
+    revoked_path, expired_path = f"/keys/{key_id(company.product_key)}", f"/keys/{expired}"
+    sentences = {
+        f"{revoked_path}/revoke": "This product key is revoked already",
+        f"{revoked_path}/rotate": "This product key is revoked already",
+        f"{expired_path}/rotate": "This read key has expired already",
+    }
+    for path, sentence in sentences.items():
+        page = owner.get(path).text
+        assert sentence in page
+        assert f'action="{path}' not in page
+    assert f'action="{expired_path}/revoke' in owner.get(f"{expired_path}/revoke").text
+
+
 def test_a_key_that_is_sent_after_its_end_is_marked(owner: FlaskClient, company: Company) -> None:
     with transaction():
         products.revoke_key(key_id(company.product_key))

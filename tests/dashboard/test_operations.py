@@ -137,8 +137,8 @@ def test_the_detail_has_the_numbers_of_the_days_and_of_each_surface(browser: Fla
     assert "Success 58 % 95 % interval 32 to 81 %, 12 of 20 interactions reviewed" in text
     assert "Failure 25 % 95 % interval 9 to 53 %, 3 of 12 reviews" in text
     assert "Interactions 20 12 confirmed" in text
-    assert "http_json 12 – 6 of 7 7 of 12" in text
-    assert "mcp 8 – 1 of 5 5 of 8" in text
+    assert "HTTP, JSON 12 – 6 of 7 7 of 12" in text
+    assert "MCP 8 – 1 of 5 5 of 8" in text
     assert "Reviews by day and outcome; days in UTC, today is not over success partial failure 7 0" in text
 
 
@@ -184,6 +184,14 @@ def test_an_operation_beyond_the_retention_is_not_found(browser: FlaskClient, co
     count_day(company, "/kept", 3, days_ago=89)
     assert browser.get("/operations/operation?name=/old").status_code == 404
     assert "Interactions 0 0 confirmed" in words(browser.get("/operations/operation?name=/kept").text)
+
+
+def test_the_operation_of_what_no_telemetry_has_told_is_explained(browser: FlaskClient, company: Company) -> None:
+    count_day(company, "pending", 3)
+    count_day(company, "/orders", 3)
+    sentence = "This is no operation of the product"
+    assert sentence in browser.get("/operations/operation?name=pending").text
+    assert sentence not in browser.get("/operations/operation?name=/orders").text
 
 
 def test_without_operations_the_page_links_to_the_set_up(browser: FlaskClient) -> None:

@@ -43,6 +43,24 @@ def test_where_nothing_can_be_asked_the_page_says_what_the_agent_gets(
     assert (request["submit"], text["stageInstruction"]) == (None, request["stageInstruction"])
 
 
+@pytest.mark.parametrize(
+    ("purpose", "operation", "reason"),
+    [
+        (PERSONALIZATION, "", "asked of their operations only"),
+        (PERSONALIZATION, "/search", "No question is asked of this operation."),
+        (PERSONALIZATION, "/mood", None),
+        (ADVERTISING, "", "No question is asked for this purpose."),
+    ],
+)
+def test_where_nothing_is_asked_the_page_says_why(
+    owner: FlaskClient, context_api: ContextApi, purpose: str, operation: str, reason: str | None
+) -> None:
+    context_api.put_field("trip.mood", operations=["/mood"])
+    page = owner.get("/questions", query_string={"purpose": purpose, "operation": operation}).text
+    assert ("Without a question an agent is shown this alone" in page) == (reason is not None)
+    assert reason is None or reason in page
+
+
 def test_questions_have_their_counts(owner: FlaskClient, context_api: ContextApi) -> None:
     context_api.put_field("trip.pace", targetedAdvertisingSafe=True)
     context_api.put_field("trip.mood")

@@ -86,6 +86,18 @@ def test_an_unknown_address_shows_nothing_to_a_visitor(client: FlaskClient) -> N
     assert navigation_paths(answer.text) == []
 
 
+@pytest.mark.parametrize(
+    ("path", "shown_path"),
+    [("/feedback", "/feedback"), ("/feedback/findings", "/feedback/findings"), ("/account", "/")],
+)
+def test_another_environment_is_shown_by_the_same_tab(
+    client: FlaskClient, company: Company, path: str, shown_path: str
+) -> None:
+    sign_in(client, company)
+    (action,) = re.findall(r'<form class="scope" method="get" action="([^"]+)">', client.get(path).text)
+    assert action == shown_path
+
+
 def test_every_page_marks_its_section(client: FlaskClient, company: Company) -> None:
     sign_in(client, company)
     for path, label in (("/", "Home"), ("/feedback", "Feedback"), ("/ai-traffic", "AI traffic")):
