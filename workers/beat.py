@@ -27,7 +27,7 @@ class PeriodicSchedule(schedule):
         return super().is_due(last_run_at)
 
 
-LONG_AGO = datetime.fromtimestamp(0, UTC)
+EPOCH = datetime.fromtimestamp(0, UTC)
 """The last run of every job when beat starts, so that each is due at once.
 
 Beat keeps what it has sent in memory; were it restarted every half an hour, an hourly job would never run.
@@ -64,7 +64,7 @@ app.conf.update(
         entry.name: {
             "task": entry.job,
             "schedule": PeriodicSchedule(entry.period_s),
-            "last_run_at": LONG_AGO,
+            "last_run_at": EPOCH,
             "options": {
                 "queue": QUEUES[entry.job],
                 "expires": entry.expires_s,

@@ -108,11 +108,17 @@ class BodyTooLarge(ApiError):
         super().__init__(f"The body is larger than this endpoint takes: {max_bytes} bytes at most.")
 
 
-class UnsupportedEncoding(ApiError):
-    """The body is compressed."""
+class UnsupportedMediaType(ApiError):
+    """The body is not sent as plain JSON."""
 
     status = 415
     code = "unsupported_media_type"
+    sentence = "The body is not sent as JSON; send it with Content-Type: application/json."
+
+
+class UnsupportedEncoding(UnsupportedMediaType):
+    """The body is compressed."""
+
     sentence = "The body is compressed; send plain JSON without a Content-Encoding."
 
 

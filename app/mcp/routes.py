@@ -6,7 +6,7 @@ from typing import Any
 from flask import Response, request
 
 from app.accounts.guards import check_origin
-from app.core.errors import ApiError
+from app.core.errors import ApiError, UnsupportedMediaType
 from app.core.http.blueprint import PRIVATE, Blueprint
 from app.core.http.body import AGENT_BODY_BYTES, read_body
 from app.mcp.tools import Tool, call_tool
@@ -16,14 +16,6 @@ blp = Blueprint("mcp", __name__, title="Model Context Protocol")
 
 JSON = "application/json"
 VERSION_HEADER = "MCP-Protocol-Version"
-
-
-class NoJson(ApiError):
-    """The request does not say that its body is JSON."""
-
-    status = 415
-    code = "unsupported_media_type"
-    sentence = "A message is JSON; send it with Content-Type: application/json."
 
 
 class NotAcceptable(ApiError):
@@ -55,7 +47,7 @@ def answer_message() -> Response:
 def _read_message() -> bytes:
     body = read_body(request, AGENT_BODY_BYTES)
     if request.mimetype != JSON:
-        raise NoJson
+        raise UnsupportedMediaType
     return body
 
 

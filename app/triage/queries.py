@@ -74,12 +74,12 @@ _COLUMNS = {
 }
 
 # The tenant is one of the words of a row. A text without a word is in no row.
-_SOUGHT = f"plainto_tsquery('simple', {separate(':q')})"
-_QUERY = f"({_SOUGHT} && CAST('''' || CAST(:tenant_id AS text) || '''' AS tsquery))"
+_WORDS_QUERY = f"plainto_tsquery('simple', {separate(':q')})"
+_QUERY = f"({_WORDS_QUERY} && CAST('''' || CAST(:tenant_id AS text) || '''' AS tsquery))"
 
 
 def _has_words(row: str) -> str:
-    return f"numnode({_SOUGHT}) > 0 AND {row}.words @@ {_QUERY}"
+    return f"numnode({_WORDS_QUERY}) > 0 AND {row}.words @@ {_QUERY}"
 
 
 def _match(row: str) -> str:

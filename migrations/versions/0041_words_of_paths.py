@@ -8,15 +8,15 @@ from migrations.online import create_index
 revision = "0041"
 down_revision = "0040"
 
-SEPARATED = "translate({}, '/.@<>&+-', '        ')"
+TRANSLATION = "translate({}, '/.@<>&+-', '        ')"
 
 
 def upgrade() -> None:
     """Build both anew beside the traffic; while one is missing, a search reads the rows of its days."""
     tenant = "array_to_tsvector(ARRAY[environment_id::text])"
     options = "WITH (gin_pending_list_limit = 256)"
-    review_words = f"to_tsvector('simple', {SEPARATED.format('note')})"
+    review_words = f"to_tsvector('simple', {TRANSLATION.format('note')})"
     create_index("ix_reviews_words", f"reviews USING gin (({review_words} || {tenant})) {options}")
-    finding_words = f"to_tsvector('simple', {SEPARATED.format('findings::text')}::jsonb)"
-    report_words = f"to_tsvector('simple', {SEPARATED.format('summary')}) || {finding_words}"
+    finding_words = f"to_tsvector('simple', {TRANSLATION.format('findings::text')}::jsonb)"
+    report_words = f"to_tsvector('simple', {TRANSLATION.format('summary')}) || {finding_words}"
     create_index("ix_reports_words", f"reports USING gin (({report_words} || {tenant})) {options}")

@@ -86,6 +86,30 @@ def insert(table: str, **values: Any) -> None:
         session().execute(text(f"INSERT INTO {table} ({', '.join(values)}) VALUES ({places})"), values)
 
 
+def insert_decision(product_id: uuid.UUID, number: int, at: datetime) -> None:
+    """Insert a personalization decision with its outcome."""
+    decision_id = uuid.uuid4()
+    insert(
+        "personalization_decisions",
+        product_id=product_id,
+        external_id=f"d_{number}",
+        id=decision_id,
+        retrieval_id=uuid.uuid4(),
+        purpose="product_personalization",
+        signal_ids=[uuid.uuid4(), uuid.uuid4()],
+        created_at=at,
+    )
+    insert(
+        "personalization_outcomes",
+        product_id=product_id,
+        external_id=f"o_{number}",
+        id=uuid.uuid4(),
+        decision_id=decision_id,
+        outcome="conversion",
+        created_at=at,
+    )
+
+
 @pytest.fixture
 def filled(reader: Reader, client: FlaskClient, company: Company) -> Company:
     """A company with rows in every list, older than what may still be on its way."""
@@ -112,25 +136,6 @@ def filled(reader: Reader, client: FlaskClient, company: Company) -> Company:
             key_id="k",
             decided_at=at,
         )
-        decision_id = uuid.uuid4()
-        insert(
-            "personalization_decisions",
-            product_id=product_id,
-            external_id=f"d_{number}",
-            id=decision_id,
-            retrieval_id=uuid.uuid4(),
-            purpose="product_personalization",
-            signal_ids=[uuid.uuid4(), uuid.uuid4()],
-            created_at=at,
-        )
-        insert(
-            "personalization_outcomes",
-            product_id=product_id,
-            external_id=f"o_{number}",
-            id=uuid.uuid4(),
-            decision_id=decision_id,
-            outcome="conversion",
-            created_at=at,
-        )
+        insert_decision(product_id, number, at)
     send_evidence(client, company, observation(), observation(referrerHost="chatgpt.com"))
     return company
